@@ -19,29 +19,12 @@ const maxFolded = 32 << 20
 type Program struct {
 	Inputs, Outputs []Port
 
-	store   *store
-	steps   []step
-	results []source  // of Outputs
+	model   *Model
+	order   []*node // that it reaches, each after what it needs; nil once it is compiled
+	steps   []*node // that each run executes
+	results []output
 	inputs  int       // how many
 	idle    sync.Pool // *running
-	folded  int       // bytes of computed constants
-}
-
-// step is a node that each run executes.
-type step struct {
-	node  *node
-	op    *op
-	bound any
-	in    []source
-	out   int // how many
-	fused fused
-}
-
-// source is where the value of a tensor comes from.
-type source struct {
-	constant *Tensor // nil: it is no constant
-	step     int     // -1: output out is an input of the program
-	out      int
 }
 
 // Compile prepares a signature. outputs are the keys that are wanted, nil all of them. The error has
@@ -58,42 +41,48 @@ func (m *Model) Compile(signature string, outputs []string) (*Program, error) {
 	for k, key := range outputs {
 		i, err := s.Output(key)
 		if err != nil {
-			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("signature %s: %w", phrase.Name(signature), err))
+			return nil, exitcode.With(exitcode.BadData, inSignature(s, err))
 		}
 		ports[k] = s.Outputs[i]
 	}
-	p, err := m.program(*s, ports)
-	return p, exitcode.With(exitcode.BadData, err)
+	p, err := m.program(s, ports)
+	if err == nil {
+		err = p.compile(m)
+	}
+	return p, exitcode.With(exitcode.BadData, inSignature(s, err))
 }
 
-// program compiles a signature for the outputs that are wanted.
-func (m *Model) program(s Signature, wanted []Port) (*Program, error) {
-	e, err := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
-	var p *Program
+// inSignature says in which signature an error is.
+func inSignature(s *Signature, err error) error {
 	if err == nil {
-		p, err = m.store.compile(e)
+		return nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+	return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+}
+
+// program returns what a signature reaches for the outputs that are wanted.
+func (m *Model) program(s *Signature, wanted []Port) (*Program, error) {
+	p, err := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
+	if err == nil {
+		p.Inputs, p.Outputs = s.Inputs, wanted
 	}
-	p.Inputs, p.Outputs = s.Inputs, wanted
-	return p, nil
+	return p, err
 }
 
 // features returns what the program parses, by name.
 func (p *Program) features() ([]Feature, error) {
 	var all []Feature
-	for _, s := range p.steps {
-		if s.op.features == nil {
+	for _, n := range p.steps {
+		if n.op.features == nil {
 			continue
 		}
-		in := make([]*Tensor, len(s.in))
-		for i := range s.in {
-			in[i] = s.in[i].constant
+		in := make([]*Tensor, len(n.in))
+		for i := range n.in {
+			in[i] = n.in[i].constant()
 		}
-		some, err := s.op.features(s.node, in)
+		some, err := n.op.features(n, in)
 		if err != nil {
-			return nil, fmt.Errorf("%v: %w", s.node, err)
+			return nil, fmt.Errorf("%v: %w", n, err)
 		}
 		all = append(all, some...)
 	}
@@ -102,103 +91,124 @@ func (p *Program) features() ([]Feature, error) {
 	return slices.CompactFunc(all, func(a, b Feature) bool { return byName(a, b) == 0 }), nil
 }
 
-// compiler makes the steps of a program out of vertices.
-type compiler struct {
-	program *Program
-	engine  *kernel.Engine
-	outputs int // of all nodes
-}
-
-func (s *store) compile(e *expansion) (*Program, error) {
-	c := &compiler{program: &Program{store: s, inputs: e.inputs}, engine: newEngine()}
-	for _, v := range e.order {
-		if err := c.add(v); err != nil {
-			return nil, fmt.Errorf("%v: %w", &v.node, err)
+// compile makes steps of the nodes that p reaches, or constants.
+func (p *Program) compile(m *Model) error {
+	p.model = m
+	folding, outputs := &running{model: m, engine: newEngine()}, 0
+	for _, n := range p.order {
+		err := p.add(n, folding)
+		if outputs += n.outputs; err == nil && outputs > maxEdges {
+			err = fmt.Errorf("nodes with more than %d outputs together", maxEdges)
 		}
-	}
-	for _, out := range e.fetched {
-		from, err := out.vertex.source(out.number)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("%v: %w", n, err)
 		}
-		c.program.results = append(c.program.results, from)
 	}
-	c.program.idle.New = func() any { return c.program.newRun() }
-	return c.program, nil
+	p.order = nil
+	p.idle.New = func() any { return p.newRun() }
+	return exist(p.results)
 }
 
-// source returns where an output comes from.
-func (v *vertex) source(number int) (source, error) {
-	if number >= len(v.sources) {
-		return source{}, fmt.Errorf("%v has no output %d", &v.node, number)
-	}
-	return v.sources[number], nil
-}
-
-// add makes v a step, or constants if it is the same in each run.
-func (c *compiler) add(v *vertex) error {
-	s := step{node: &v.node, op: v.op}
-	for i, in := range v.in {
-		from, err := in.source(v.outs[i])
-		if err != nil {
-			return err
-		}
-		s.in = append(s.in, from)
-	}
-	err := v.op.fits(s.node, len(s.in))
-	if err != nil {
-		return err
-	}
-	if s.out, _, err = v.op.outputs(s.node, ""); err != nil {
-		return err
-	}
-	if c.outputs += s.out; c.outputs > maxEdges {
-		return fmt.Errorf("nodes with more than %d outputs together", maxEdges)
-	}
-	if v.op.bind != nil {
-		if s.bound, err = v.op.bind(s.node); err != nil {
-			return err
+// exist returns an error if nodes do not have the outputs that are taken. An input of the program has one.
+func exist(all []output) error {
+	for _, out := range all {
+		if n := out.node; n.op != nil && out.number >= n.outputs {
+			return fmt.Errorf("%v has no output %d", n, out.number)
 		}
 	}
-	if v.sources, err = c.fold(&s); v.sources != nil || err != nil {
-		return err
-	}
-	if c.fuse(v, &s) {
-		v.sources = v.in[0].sources
-		return nil
-	}
-	for i := range s.out {
-		v.sources = append(v.sources, source{step: len(c.program.steps), out: i})
-	}
-	c.program.steps = append(c.program.steps, s)
 	return nil
 }
 
-// fold computes a step whose outputs are the same in each run. It returns nil if the step remains: the
-// step depends on an input or on what may change, or has large outputs, or an error, which is then that of
-// each run. Only a constant of the file and a variable may not fail.
-func (c *compiler) fold(s *step) ([]source, error) {
-	store := c.program.store
-	if s.op.state && (!s.op.reads || store.changing) || slices.ContainsFunc(s.in, func(in source) bool { return in.constant == nil }) {
-		return nil, nil
+// add makes n a step, or constants if it is the same in each run.
+func (p *Program) add(n *node, folding *running) error {
+	err := exist(n.in)
+	if err == nil {
+		err = n.op.fits(n)
 	}
-	r := &running{frame: frame{store: store, engine: c.engine}, calls: []call{s.call()}}
-	k := &r.calls[0]
-	k.frame = &r.frame
-	for i, in := range s.in {
-		k.in[i] = in.constant
+	if err == nil {
+		n.outputs, _, err = n.op.outputs(n, "")
 	}
-	err := guarded(k.execute)
-	if err != nil && (len(s.in) == 0 || s.op.reads) {
-		return nil, err
+	if err == nil && n.op.bind != nil {
+		n.bound, err = n.op.bind(n)
 	}
-	if err != nil || r.bytes > store.most.folded-c.program.folded {
-		return nil, nil
+	if err == nil {
+		err = folding.fold(n)
 	}
-	c.program.folded += r.bytes
-	outs := make([]source, s.out)
-	for i := range outs {
-		outs[i].constant = k.out[i]
+	if err != nil || n.constants != nil {
+		return err
 	}
-	return outs, nil
+	if n.place = len(p.steps); p.fuse(n) {
+		n.place = n.in[0].node.place
+		return nil
+	}
+	p.steps = append(p.steps, n)
+	return nil
+}
+
+// fold computes a node whose outputs are the same in each run. The node remains a step if it depends on an input or on what
+// may change, or has large outputs, or an error, which is then that of each run. Only a constant of the file and a variable
+// may not fail.
+func (r *running) fold(n *node) error {
+	if n.op.state && (!n.op.reads || r.model.changing) || slices.ContainsFunc(n.in, func(in output) bool { return in.constant() == nil }) {
+		return nil
+	}
+	c, before := r.call(n), r.bytes
+	err := guarded(c.execute)
+	if err != nil && (len(n.in) == 0 || n.op.reads) {
+		return err
+	}
+	if err != nil || r.bytes > r.model.most.folded {
+		r.bytes = before
+		return nil
+	}
+	n.constants, n.in = c.out, nil
+	return nil
+}
+
+// fused is what a product or a convolution does to its result before it writes it.
+type fused struct {
+	bias []float32 // nil: nothing is added
+	act  kernel.Activation
+}
+
+// fuse lets the step before n do what n does, and reports whether it can: a constant bias for each
+// column, and then Relu. Both change no bit. Nothing else may use the output of that step.
+func (p *Program) fuse(n *node) bool {
+	if len(n.in) == 0 || n.in[0].node.uses != 1 || n.in[0].constant() != nil || n.in[0].node.op == nil {
+		return false
+	}
+	into := p.steps[n.in[0].node.place]
+	columns := into.columns()
+	switch n.op.name {
+	case "Relu":
+		if columns == 0 {
+			return false
+		}
+		into.fused.act = kernel.ReLU
+		return true
+	case "BiasAdd", "Add", "AddV2":
+		if columns == 0 || len(n.in) != 2 || into.fused.bias != nil || into.fused.act != kernel.None {
+			return false
+		}
+		bias := n.in[1].constant()
+		if bias == nil || len(bias.Shape) != 1 || len(bias.Float32) != columns {
+			return false
+		}
+		into.fused.bias = bias.Float32
+		return true
+	}
+	return false
+}
+
+// columns returns the number of columns of the result of a product or a convolution that can be fused: of
+// float32, with constant weights. It is 0 for any other step.
+func (n *node) columns() int {
+	if n.op.name != "MatMul" && n.op.name != "Conv2D" || len(n.in) != 2 || n.boolean("transpose_a", false) || n.boolean("transpose_b", false) {
+		return 0
+	}
+	weights := n.in[1].constant()
+	if weights == nil || len(weights.Float32) == 0 || len(weights.Shape) < 2 {
+		return 0
+	}
+	return weights.Shape[len(weights.Shape)-1]
 }

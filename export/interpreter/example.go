@@ -47,7 +47,7 @@ func (p *parser) run(c *call) error {
 	}
 	s.index()
 	s.examples, s.one = examples.Bytes, len(examples.Shape) == 0
-	n, err := c.frame.reserve(tfpb.DataType_DT_STRING, c.dims([]int{len(s.examples), len(p.features)}))
+	n, err := c.run.reserve(tfpb.DataType_DT_STRING, c.dims([]int{len(s.examples), len(p.features)}))
 	if err != nil {
 		return err
 	}

@@ -18,18 +18,18 @@ func kindsParser(t testing.TB) *call {
 		return &tfpb.AttrValue{Value: &tfpb.AttrValue_List{List: &tfpb.AttrValue_ListValue{Type: types}}}
 	}
 	varies := &tfpb.AttrValue_ListValue{Shape: []*tfpb.TensorShapeProto{{Dim: []*tfpb.TensorShapeProto_Dim{{Size: -1}}}}}
-	n := &node{op: "ParseExampleV2", attrs: map[string]*tfpb.AttrValue{
+	o := parseOps()[1]
+	n := &node{op: &o, attrs: map[string]*tfpb.AttrValue{
 		"sparse_types": types(tfpb.DataType_DT_FLOAT), "Tdense": types(tfpb.DataType_DT_INT64), "dense_shapes": {Value: &tfpb.AttrValue_List{List: varies}},
 		"ragged_value_types": types(tfpb.DataType_DT_STRING), "ragged_split_types": types(tfpb.DataType_DT_INT64),
 	}}
-	o := parseOps()[1]
-	bound, err := o.bind(n)
-	if err != nil {
+	var err error
+	if n.bound, err = o.bind(n); err != nil {
 		t.Fatal(err)
 	}
 	pad := &Tensor{Type: tfpb.DataType_DT_INT64, Int64: []int64{-1}}
-	c := &call{node: n, bound: bound, op: &o, in: []*Tensor{nil, textTensor(), textTensor("x"), textTensor("n"), textTensor("t"), pad}, own: make([]Tensor, 6)}
-	c.frame = &frame{store: &store{most: limits{run: maxRunBytes}}, engine: newEngine()}
+	c := &call{node: n, in: []*Tensor{nil, textTensor(), textTensor("x"), textTensor("n"), textTensor("t"), pad}, own: make([]Tensor, 6)}
+	c.run = &running{model: &Model{most: limits{run: maxRunBytes}}, engine: newEngine()}
 	for range c.own {
 		c.out = append(c.out, &Tensor{})
 	}
@@ -47,13 +47,13 @@ func FuzzParseExample(f *testing.F) {
 	}
 	c := kindsParser(f)
 	parse := func(data []byte) error {
-		c.frame.bytes = 0
+		c.run.bytes = 0
 		c.in[0] = &Tensor{Type: tfpb.DataType_DT_STRING, Shape: []int{1}, Bytes: [][]byte{data}}
-		return c.op.run(c)
+		return c.node.op.run(c)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := parse(data); err != nil && c.frame.bytes > 1000*(1+len(data)) {
-			t.Fatalf("%d bytes for an example of %d: %v", c.frame.bytes, len(data), err)
+		if err := parse(data); err != nil && c.run.bytes > 1000*(1+len(data)) {
+			t.Fatalf("%d bytes for an example of %d: %v", c.run.bytes, len(data), err)
 		}
 		var m tfpb.Example
 		if (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, &m) != nil {
@@ -89,7 +89,7 @@ func TestParseDenormal(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.in[0] = textTensor(string(example))
-	if err := c.op.run(c); err != nil || !slices.Equal(c.out[1].Float32, []float32{0, 0, 0x1p-126}) {
+	if err := c.node.op.run(c); err != nil || !slices.Equal(c.out[1].Float32, []float32{0, 0, 0x1p-126}) {
 		t.Errorf("%v, %v, want 0, 0 and the least normal number", c.out[1].Float32, err)
 	}
 }

@@ -73,13 +73,13 @@ func clickParser(t testing.TB, n int) *call {
 		list.Type, list.Shape, in = append(list.Type, typ), append(list.Shape, &tfpb.TensorShapeProto{}), append(in, def)
 	}
 	attr := &tfpb.AttrValue{Value: &tfpb.AttrValue_List{List: list}}
-	n0 := &node{op: "ParseExample", attrs: map[string]*tfpb.AttrValue{"Tdense": attr, "dense_shapes": attr}}
 	o := parseOps()[0]
-	bound, err := o.bind(n0)
-	if err != nil {
+	n0 := &node{op: &o, attrs: map[string]*tfpb.AttrValue{"Tdense": attr, "dense_shapes": attr}}
+	var err error
+	if n0.bound, err = o.bind(n0); err != nil {
 		t.Fatal(err)
 	}
-	c := &call{node: n0, bound: bound, in: in, frame: &frame{store: &store{most: limits{run: maxRunBytes}}, engine: newEngine()}, op: &o, own: make([]Tensor, 39)}
+	c := &call{node: n0, in: in, run: &running{model: &Model{most: limits{run: maxRunBytes}}, engine: newEngine()}, own: make([]Tensor, 39)}
 	for range c.own {
 		c.out = append(c.out, &Tensor{})
 	}
@@ -91,8 +91,8 @@ func clickParser(t testing.TB, n int) *call {
 func TestParseClicks(t *testing.T) {
 	c := clickParser(t, 40)
 	parse := func() {
-		c.frame.bytes = 0
-		if err := c.op.run(c); err != nil {
+		c.run.bytes = 0
+		if err := c.node.op.run(c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestParseOtherList(t *testing.T) {
 		features := "\x0a" + string(rune(len(entry))) + entry
 		c := clickParser(t, 1)
 		c.in[0] = textTensor("\x0a" + string(rune(len(features))) + features)
-		if err := c.op.run(c); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := c.node.op.run(c); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: error %v, want %q", tt.list, err, tt.want)
 		}
 	}
@@ -133,8 +133,8 @@ func BenchmarkParseExample(b *testing.B) {
 			c := clickParser(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				c.frame.bytes = 0
-				if err := c.op.run(c); err != nil {
+				c.run.bytes = 0
+				if err := c.node.op.run(c); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -146,15 +146,15 @@ func BenchmarkParseExample(b *testing.B) {
 func TestParseThreads(t *testing.T) {
 	c := clickParser(t, 200)
 	sets := kernel.Sets()
-	c.frame.engine = kernel.New(sets[len(sets)-1], 2)
-	defer c.frame.engine.Close()
-	if err := c.op.run(c); err != nil || c.out[3].Float32[199] != 199*100+3 {
+	c.run.engine = kernel.New(sets[len(sets)-1], 2)
+	defer c.run.engine.Close()
+	if err := c.node.op.run(c); err != nil || c.out[3].Float32[199] != 199*100+3 {
 		t.Errorf("%v: number 3 of example 199 is %v", err, c.out[3].Float32[199])
 	}
 	for _, i := range []int{170, 60, 130} {
 		c.in[0].Bytes[i] = []byte("none")
 	}
-	if err := c.op.run(c); err == nil || err.Error() != "example 60 is no tf.Example" {
+	if err := c.node.op.run(c); err == nil || err.Error() != "example 60 is no tf.Example" {
 		t.Errorf("error %v, want that of example 60", err)
 	}
 }

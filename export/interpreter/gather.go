@@ -112,7 +112,7 @@ func takeRows[T any](dst, src []T, to, from, width int, rows []int) {
 //
 //	indices [outer…, inner…]   output [outer…, depth, inner…]
 func oneHot(c *call) error {
-	indices, in, depth, axis := c.in[0], c.in[0].Shape, c.in[1].integer(0), c.bound.(int)
+	indices, in, depth, axis := c.in[0], c.in[0].Shape, c.in[1].integer(0), c.node.bound.(int)
 	if axis == -1 {
 		axis = len(in)
 	}

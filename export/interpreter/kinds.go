@@ -13,7 +13,8 @@ import (
 // for one or more inputs. Without kinds nothing is checked.
 
 // fits returns an error if a node has not the number of inputs, the attributes or the type of the operation.
-func (o *op) fits(n *node, inputs int) error {
+func (o *op) fits(n *node) error {
+	inputs := len(n.in)
 	first, rest, variadic := strings.Cut(o.kinds, "+")
 	if repeated := inputs - len(rest); o.kinds != "" && (variadic && repeated < 1 || !variadic && inputs != len(first)) {
 		return fmt.Errorf("%d inputs, want %s", inputs, o.kinds)

@@ -17,25 +17,19 @@ type Model struct {
 	Signatures []Signature // by name
 	Mapped     int64       // bytes of variables that are mapped from the files
 
-	lib      *library
-	meta     *tfpb.MetaGraphDef
-	paths    map[string]string // of the variables and the assets, by tensor
-	programs []*Program        // of Signatures
-	changing bool              // a request can change a variable
-	store    *store
-}
-
-// store is what the programs of a model share.
-type store struct {
-	prefix    string         // of the files that have the variables
-	variables *bundle.Reader // nil: the model has none
+	lib       *library
+	meta      *tfpb.MetaGraphDef
+	prefix    string            // of the files that have the variables
+	variables *bundle.Reader    // nil: the model has none
+	paths     map[string]string // of the variables and the assets, by tensor
+	starts    []*Program        // restore the variables, and initialize the model
+	programs  []*Program        // of Signatures
+	changing  bool              // a run that follows can change a variable: its value is no constant
+	most      limits
 
 	mu        sync.Mutex
 	resources map[string]any // variables and tables
-	changing  bool           // what runs can change a variable: its value is no constant
 	constants map[*tfpb.TensorProto]*Tensor
-	most      limits
-	mapped    int // bytes of variables
 
 	wide sync.Mutex     // of many
 	many *kernel.Engine // on all cores; a run that finds it in use takes its own, on one
@@ -101,7 +95,7 @@ type Port struct {
 
 // Fits reports whether a tensor of a shape is one that p describes.
 func (p Port) Fits(shape []int) bool {
-	return p.Shape == nil || slices.EqualFunc(p.Shape, shape, func(want, d int) bool { return want < 0 || want == d })
+	return like(shape, p.Shape)
 }
 
 // Feature is a feature of the tf.Examples that a signature parses.
@@ -124,27 +118,27 @@ const (
 )
 
 // resource returns the variable or table with a key. The first call makes it.
-func (s *store) resource(key string, create func() any) any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.resources[key] == nil {
-		s.resources[key] = create()
+func (m *Model) resource(key string, create func() any) any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.resources[key] == nil {
+		m.resources[key] = create()
 	}
-	return s.resources[key]
+	return m.resources[key]
 }
 
 // constant returns the value of a node's message, which lasts as long as the model.
-func (s *store) constant(p *tfpb.TensorProto) (*Tensor, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.constants[p]; t != nil {
+func (m *Model) constant(p *tfpb.TensorProto) (*Tensor, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := m.constants[p]; t != nil {
 		return t, nil
 	}
-	t, err := FromProto(p, s.most.constants)
+	t, err := FromProto(p, m.most.constants)
 	if err != nil {
 		return nil, err
 	}
-	s.most.constants -= Elements(t.Shape) * sizeOf(t.Type)
-	s.constants[p] = t
+	m.most.constants -= Elements(t.Shape) * sizeOf(t.Type)
+	m.constants[p] = t
 	return t, nil
 }

@@ -5,15 +5,38 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// node is an operation in a graph, as the graph describes it.
+// node is an operation that a program reaches, with the functions around it inlined, or an input of the program.
 type node struct {
 	name  string // with the functions that it was inlined from: model/dense/MatMul
-	op    string
+	op    *op    // nil: an input of the program
 	attrs map[string]*tfpb.AttrValue
+	in    []output
+	uses  int // how many nodes and answers take its outputs
+
+	// What the program makes of it.
+	outputs   int
+	bound     any // what bind returned
+	fused     fused
+	constants []*Tensor // its outputs, if they are the same in each run
+	place     int       // among the steps of the program, or among its inputs
+}
+
+// output is an output of a node.
+type output struct {
+	node   *node
+	number int
+}
+
+// constant returns the value of an output that is the same in each run, nil of another.
+func (o output) constant() *Tensor {
+	if o.node.constants == nil {
+		return nil
+	}
+	return o.node.constants[o.number]
 }
 
 // String returns the node as messages have it: its name is a text of others.
-func (n *node) String() string { return phrase.Name(n.name) + " (" + n.op + ")" }
+func (n *node) String() string { return phrase.Name(n.name) + " (" + n.op.name + ")" }
 
 // typ returns a type attribute, DT_INVALID if the node has none of the name.
 func (n *node) typ(name string) tfpb.DataType { return n.attrs[name].GetType() }
@@ -55,12 +78,6 @@ func (n *node) integers(name string) []int64 { return n.attrs[name].GetList().Ge
 
 // length returns an integer attribute, or the length of a list.
 func (n *node) length(name string) int {
-	switch v := n.attrs[name].GetValue().(type) {
-	case *tfpb.AttrValue_I:
-		return int(v.I)
-	case *tfpb.AttrValue_List:
-		l := v.List
-		return max(len(l.GetType()), len(l.GetS()), len(l.GetI()), len(l.GetShape()))
-	}
-	return 0
+	l := n.attrs[name].GetList()
+	return max(int(n.attrs[name].GetI()), len(l.GetType()), len(l.GetS()), len(l.GetI()), len(l.GetShape()))
 }

@@ -57,13 +57,10 @@ func (o *op) outputs(n *node, port string) (all, before int, err error) {
 // makes belongs to the run, and is valid until the run ends.
 type call struct {
 	node    *node
-	bound   any // what bind returned
-	scratch any // memory of the node that it keeps from run to run; nil at first. Runs at the same time have each their own.
+	run     *running
 	in, out []*Tensor
-	frame   *frame
+	scratch any // memory of the node that it keeps from run to run; nil at first. Runs at the same time have each their own.
 
-	op      *op
-	fused   fused
 	sizes   []int    // memory of dims
 	lists   [][]int  // and of list
 	checked bool     // the inputs have the right types: they are the same in each run
@@ -71,12 +68,12 @@ type call struct {
 }
 
 // engine returns the kernels of the run.
-func (c *call) engine() *kernel.Engine { return c.frame.engine }
+func (c *call) engine() *kernel.Engine { return c.run.engine }
 
 // make gives output i a type, a shape and values, which are those of an earlier run and not zero. It
 // takes memory only where no earlier run had as much. The error is that of a limit.
 func (c *call) make(i int, t tfpb.DataType, shape ...int) error {
-	n, err := c.frame.reserve(t, shape)
+	n, err := c.run.reserve(t, shape)
 	if err != nil {
 		return err
 	}

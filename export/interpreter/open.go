@@ -45,25 +45,24 @@ func Open(dir string) (*Model, error) {
 
 // open loads the graph of a version folder.
 func open(dir string, meta *tfpb.MetaGraphDef, most limits) (*Model, error) {
-	m := &Model{Path: dir, meta: meta, store: &store{prefix: filepath.Join(dir, "variables", "variables"),
-		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}, most: most, changing: true}}
+	m := &Model{Path: dir, meta: meta, prefix: filepath.Join(dir, "variables", "variables"), most: most, changing: true,
+		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}}
 	if err := guarded(m.load); err != nil {
 		m.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", dir, err))
 	}
 	sets := kernel.Sets()
-	m.Mapped = int64(m.store.mapped)
-	m.store.many = kernel.New(sets[len(sets)-1], runtime.GOMAXPROCS(0))
+	m.many = kernel.New(sets[len(sets)-1], runtime.GOMAXPROCS(0))
 	return m, nil
 }
 
 // Close releases the variables and the threads. No program of the model may run.
 func (m *Model) Close() error {
-	if m.store.many != nil {
-		m.store.many.Close()
+	if m.many != nil {
+		m.many.Close()
 	}
-	if m.store.variables != nil {
-		return m.store.variables.Close()
+	if m.variables != nil {
+		return m.variables.Close()
 	}
 	return nil
 }
@@ -103,7 +102,7 @@ func parseMeta(data []byte) (*tfpb.MetaGraphDef, error) {
 
 // load makes the model ready for Compile.
 func (m *Model) load() error {
-	for _, step := range []func() error{m.index, m.describe, m.findPaths, m.check, m.start, m.compile} {
+	for _, step := range []func() error{m.index, m.describe, m.findPaths, m.expand, m.start, m.compile} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -118,33 +117,35 @@ func (m *Model) index() (err error) {
 
 // compile compiles each signature with all of its outputs, and finds the features of its examples.
 func (m *Model) compile() error {
-	for i := range m.Signatures {
+	for i, p := range m.programs {
 		s := &m.Signatures[i]
-		p, err := m.program(*s, s.Outputs)
+		err := p.compile(m)
 		if err == nil {
 			s.Features, err = p.features()
 		}
 		if err != nil {
-			return err
+			return inSignature(s, err)
 		}
-		m.programs = append(m.programs, p)
 	}
 	return nil
 }
 
-// check refuses operations that are not known, and finds whether a request can change a variable.
-func (m *Model) check() error {
-	for _, s := range m.Signatures {
-		e, err := m.lib.expand(tensors(s.Inputs), tensors(s.Outputs), "")
+// expand finds the nodes that the signatures and the start reach. It refuses operations that are not known.
+func (m *Model) expand() error {
+	for i := range m.Signatures {
+		s := &m.Signatures[i]
+		p, err := m.program(s, s.Outputs)
 		if err != nil {
-			return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+			return inSignature(s, err)
 		}
-		m.changing = m.changing || slices.ContainsFunc(e.order, func(v *vertex) bool { return v.op != nil && v.op.assigns })
+		m.programs = append(m.programs, p)
 	}
 	for _, node := range m.startNodes() {
-		if _, err := m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node); err != nil {
+		p, err := m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node)
+		if err != nil {
 			return err
 		}
+		m.starts = append(m.starts, p)
 	}
 	return m.lib.refuse()
 }
@@ -152,24 +153,18 @@ func (m *Model) check() error {
 // start gives variables and tables their values. Its buffers are never used again, so a variable may keep
 // what it is given.
 func (m *Model) start() error {
-	nodes := m.startNodes()
-	if _, err := os.Stat(m.store.prefix + ".index"); errors.Is(err, fs.ErrNotExist) {
-		nodes = nodes[1:] // there is nothing to restore
-	} else if m.store.variables, err = bundle.Open(m.store.prefix); err != nil {
+	starts := m.starts
+	if _, err := os.Stat(m.prefix + ".index"); errors.Is(err, fs.ErrNotExist) {
+		starts = starts[1:] // there is nothing to restore
+	} else if m.variables, err = bundle.Open(m.prefix); err != nil {
 		return err
 	}
-	names := slices.Sorted(maps.Keys(m.paths))
 	var inputs []*Tensor
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(m.paths)) {
 		inputs = append(inputs, &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(m.paths[name])}})
 	}
-	for _, node := range nodes {
-		e, err := m.lib.expand(names, nil, node)
-		if err != nil {
-			return err
-		}
-		p, err := m.store.compile(e)
-		if err != nil {
+	for _, p := range starts {
+		if err := p.compile(m); err != nil {
 			return err
 		}
 		r := p.newRun()
@@ -178,7 +173,9 @@ func (m *Model) start() error {
 			return err
 		}
 	}
-	m.store.changing = m.changing
+	m.starts, m.changing = nil, slices.ContainsFunc(m.programs, func(p *Program) bool {
+		return slices.ContainsFunc(p.order, func(n *node) bool { return n.op.assigns })
+	})
 	return nil
 }
 
@@ -206,7 +203,7 @@ func (m *Model) describe() error {
 	case n > maxSignatures:
 		return fmt.Errorf("%d signatures, want %d at most", n, maxSignatures)
 	}
-	m.store.most.folded = min(maxFolded, maxBytes/n)
+	m.most.folded = min(maxFolded, maxBytes/n)
 	return nil
 }
 
@@ -265,7 +262,7 @@ func (m *Model) startNodes() []string {
 func (m *Model) findPaths() error {
 	m.paths = map[string]string{}
 	if name := m.meta.GetSaverDef().GetFilenameTensorName(); name != "" {
-		m.paths[name] = m.store.prefix
+		m.paths[name] = m.prefix
 	}
 	defs := m.meta.GetAssetFileDef()
 	for _, a := range m.meta.GetCollectionDef()["saved_model_assets"].GetAnyList().GetValue() { // of an older TensorFlow

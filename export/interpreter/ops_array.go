@@ -76,7 +76,7 @@ func expandDims(c *call) error {
 }
 
 func squeeze(c *call) error {
-	in, axes, shape := c.in[0].Shape, c.bound.([]int64), c.dims()
+	in, axes, shape := c.in[0].Shape, c.node.bound.([]int64), c.dims()
 	for _, axis := range axes {
 		if _, err := within(int(axis), len(in)); err != nil {
 			return err
@@ -137,7 +137,7 @@ func tile(c *call) error {
 
 func pack(c *call) error {
 	in := c.in[0].Shape
-	axis, err := within(c.bound.(int), len(in)+1)
+	axis, err := within(c.node.bound.(int), len(in)+1)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func bindSlice(n *node) (any, error) {
 // slice takes the range begin:end:stride of each dimension, as Python does, or one index of it.
 func slice(c *call) error {
 	in, begin, end, stride := c.in[0].Shape, c.list(1), c.list(2), c.list(3)
-	masks, shape := c.bound.(slicing), c.dims()
+	masks, shape := c.node.bound.(slicing), c.dims()
 	if len(begin) > len(in) || len(end) != len(begin) || len(stride) != len(begin) {
 		return c.misfit("an entry for each dimension at most")
 	}

@@ -300,7 +300,7 @@ func truths(x, y bool) int {
 }
 
 func leakyReLU(c *call) error {
-	c.engine().LeakyReLU(c.out[0].Float32, c.in[0].Float32, c.bound.(float32))
+	c.engine().LeakyReLU(c.out[0].Float32, c.in[0].Float32, c.node.bound.(float32))
 	return nil
 }
 
@@ -339,7 +339,7 @@ func bindCast(n *node) (any, error) {
 	return t, nil
 }
 
-func shapeCast(c *call) error { return c.make(0, c.bound.(tfpb.DataType), c.in[0].Shape...) }
+func shapeCast(c *call) error { return c.make(0, c.node.bound.(tfpb.DataType), c.in[0].Shape...) }
 
 func cast(c *call) error {
 	x, y := c.in[0], c.out[0]

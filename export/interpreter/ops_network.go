@@ -48,7 +48,7 @@ func (f factors) sizes(a, b *Tensor) (m, n, k int, fit bool) {
 }
 
 func shapeMatMul(c *call) error {
-	m, n, _, fit := c.bound.(factors).sizes(c.in[0], c.in[1])
+	m, n, _, fit := c.node.bound.(factors).sizes(c.in[0], c.in[1])
 	if !fit {
 		return c.misfit("factors that fit")
 	}
@@ -56,7 +56,7 @@ func shapeMatMul(c *call) error {
 }
 
 func matMul(c *call) error {
-	f := c.bound.(factors)
+	f := c.node.bound.(factors)
 	m, n, k, _ := f.sizes(c.in[0], c.in[1])
 	dst, a, b := c.out[0].Float32, c.in[0].Float32, c.in[1].Float32
 	switch {
@@ -65,7 +65,7 @@ func matMul(c *call) error {
 	case f.b:
 		c.engine().GemmTB(dst, a, b, m, n, k, false)
 	default:
-		c.engine().Gemm(dst, a, b, c.fused.bias, m, n, k, c.fused.act)
+		c.engine().Gemm(dst, a, b, c.node.fused.bias, m, n, k, c.node.fused.act)
 	}
 	return nil
 }
@@ -145,29 +145,29 @@ func (w *windows) kernels(c *call, channels func(k []int) int) error {
 }
 
 func shapeConv(c *call) error {
-	return c.bound.(*windows).kernels(c, func(k []int) int { return k[3] })
+	return c.node.bound.(*windows).kernels(c, func(k []int) int { return k[3] })
 }
 
 func conv(c *call) error {
 	if y := c.out[0].Float32; len(y) > 0 {
-		w, in, k := c.bound.(*windows), c.in[0].Shape, c.in[1].Shape
-		c.engine().Conv(y, c.in[0].Float32, c.in[1].Float32, c.fused.bias, kernel.Conv{
+		w, in, k := c.node.bound.(*windows), c.in[0].Shape, c.in[1].Shape
+		c.engine().Conv(y, c.in[0].Float32, c.in[1].Float32, c.node.fused.bias, kernel.Conv{
 			H: in[1], W: in[2], C: in[3], Height: k[0], Width: k[1], Filters: k[3],
 			StrideH: w.strideH, StrideW: w.strideW, Same: w.same,
-		}, c.fused.act)
+		}, c.node.fused.act)
 	}
 	return nil
 }
 
 func shapeDepthwise(c *call) error {
-	return c.bound.(*windows).kernels(c, func(k []int) int { return k[2] * k[3] })
+	return c.node.bound.(*windows).kernels(c, func(k []int) int { return k[2] * k[3] })
 }
 
 // depthwise convolves each channel with kernels of its own:
 //
 //	images [n, h, w, c]   kernels [height, width, c, m]   output [n, h', w', c·m]
 func depthwise(c *call) error {
-	w, in, k, out := c.bound.(*windows), c.in[0].Shape, c.in[1].Shape, c.out[0]
+	w, in, k, out := c.node.bound.(*windows), c.in[0].Shape, c.in[1].Shape, c.out[0]
 	top, left := w.margin(in[1], out.Shape[1], k[0], w.strideH), w.margin(in[2], out.Shape[2], k[1], w.strideW)
 	out.zero()
 	width := out.Shape[3]
@@ -203,7 +203,7 @@ func (w *windows) margin(in, out, window, stride int) int {
 }
 
 func shapePool(c *call) error {
-	w, in := c.bound.(*windows), c.in[0].Shape
+	w, in := c.node.bound.(*windows), c.in[0].Shape
 	if len(in) != 4 {
 		return c.misfit("images [n h w c]")
 	}
@@ -217,7 +217,7 @@ func maxPool(c *call) error {
 func avgPool(c *call) error { return pool(c, c.engine().AvgPool) }
 
 func pool(c *call, f func(y, x []float32, p kernel.Pooling)) error {
-	w, in := c.bound.(*windows), c.in[0].Shape
+	w, in := c.node.bound.(*windows), c.in[0].Shape
 	if y := c.out[0].Float32; len(y) > 0 {
 		f(y, c.in[0].Float32, kernel.Pooling{H: in[1], W: in[2], C: in[3], Height: w.height, Width: w.width,
 			StrideH: w.strideH, StrideW: w.strideW, Same: w.same})

@@ -18,7 +18,7 @@ func parseOps() []op {
 				"ragged_values*ragged_value_types+ragged_row_splits*ragged_value_types",
 			bind:     func(n *node) (any, error) { return newParser(n) },
 			features: describeFeatures,
-			run:      func(c *call) error { return c.bound.(*parser).run(c) },
+			run:      func(c *call) error { return c.node.bound.(*parser).run(c) },
 		})
 	}
 	return ops
@@ -56,11 +56,11 @@ func newParser(n *node) (*parser, error) {
 	list := func(name string) *tfpb.AttrValue_ListValue { return n.attrs[name].GetList() }
 	sparse, dense, ragged := list("sparse_types").GetType(), list("Tdense").GetType(), list("ragged_value_types").GetType()
 	shapes, splits := list("dense_shapes").GetShape(), list("ragged_split_types").GetType()
-	p := &parser{op: n.op, sparse: len(sparse), dense: len(dense), ragged: len(ragged)}
+	p := &parser{op: n.op.name, sparse: len(sparse), dense: len(dense), ragged: len(ragged)}
 	if len(shapes) != p.dense || len(splits) != p.ragged {
 		return nil, fmt.Errorf("dense_shapes are %d and ragged_split_types %d, want %d and %d", len(shapes), len(splits), p.dense, p.ragged)
 	}
-	if n.op == "ParseSingleExample" {
+	if n.op.name == "ParseSingleExample" {
 		p.keys = slices.Concat(list("sparse_keys").GetS(), list("dense_keys").GetS())
 	}
 	for i, t := range slices.Concat(sparse, dense, ragged) {

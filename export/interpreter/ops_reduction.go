@@ -48,7 +48,7 @@ func (c *call) reduce() (w walk, err error) {
 		}
 		w.dim(size, step)
 	}
-	if !c.bound.(bool) {
+	if !c.node.bound.(bool) {
 		shape = shape[:0]
 		for d, size := range in {
 			if !slices.Contains(axes, d) {
@@ -270,7 +270,7 @@ func bindBucketize(n *node) (any, error) {
 
 // bucketize returns the number of boundaries that are not above each value.
 func bucketize(c *call) error {
-	bounds := c.bound.([]float32)
+	bounds := c.node.bound.([]float32)
 	if err := c.make(0, tfpb.DataType_DT_INT32, c.in[0].Shape...); err != nil {
 		return err
 	}

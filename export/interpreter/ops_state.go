@@ -36,7 +36,7 @@ func runConst(c *call) error {
 	if p == nil {
 		return errors.New("attribute value is missing")
 	}
-	t, err := c.frame.store.constant(p)
+	t, err := c.run.model.constant(p)
 	if err != nil {
 		return err
 	}
@@ -62,15 +62,15 @@ func runIdentity(c *call) error {
 }
 
 func runHandle(c *call) error {
-	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE, resource: c.frame.store.variable(c.node)}
+	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE, resource: c.run.model.variable(c.node)}
 	return nil
 }
 
 // runVariable makes a tensor that is the variable and its value. It may have none yet where something can change it.
 func runVariable(c *call) error {
-	v := c.frame.store.variable(c.node)
+	v := c.run.model.variable(c.node)
 	t, err := v.get()
-	if err != nil && c.frame.store.changing {
+	if err != nil && c.run.model.changing {
 		t, err = &Tensor{Type: v.typ}, nil
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func runRead(c *call) error {
 // runAssign sets a variable. Assign has an output, AssignVariableOp has none.
 func runAssign(c *call) error {
 	return c.assign(func(*Tensor) (*Tensor, error) {
-		if c.frame.once {
+		if c.run.once {
 			t := *c.in[1]
 			return &t, nil
 		}
@@ -144,9 +144,9 @@ func (t *Tensor) add(other *Tensor) error {
 
 // runRestore hands out the tensors of the files, mapped.
 func runRestore(c *call) error {
-	store := c.frame.store
+	m := c.run.model
 	prefix, names, slicing := c.in[0].Bytes, c.in[1].Bytes, c.in[2].Bytes
-	if store.variables == nil || len(prefix) != 1 || string(prefix[0]) != store.prefix {
+	if m.variables == nil || len(prefix) != 1 || string(prefix[0]) != m.prefix {
 		return errors.New("restores other files than the variables of the model")
 	}
 	types := c.node.attrs["dtypes"].GetList().GetType()
@@ -157,7 +157,7 @@ func runRestore(c *call) error {
 		if len(slicing[i]) > 0 {
 			return fmt.Errorf("%s: slices of tensors are not known here", phrase.Name(string(name)))
 		}
-		t, err := store.restored(string(name))
+		t, err := m.restored(string(name))
 		if err != nil {
 			return err
 		}
@@ -170,8 +170,8 @@ func runRestore(c *call) error {
 }
 
 // restored returns a tensor of the files.
-func (s *store) restored(name string) (*Tensor, error) {
-	b, err := s.variables.Map(name)
+func (m *Model) restored(name string) (*Tensor, error) {
+	b, err := m.variables.Map(name)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (s *store) restored(name string) (*Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", phrase.Name(name), err)
 	}
-	s.mapped += len(b.Data)
+	m.Mapped += int64(len(b.Data))
 	return t, nil
 }
 

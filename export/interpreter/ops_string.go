@@ -55,7 +55,7 @@ type textFunc func(a *arena, s []byte) []byte
 func eachText(c *call) error {
 	a := c.arena()
 	for i, s := range c.in[0].Bytes {
-		c.out[0].Bytes[i] = c.bound.(textFunc)(a, s)
+		c.out[0].Bytes[i] = c.node.bound.(textFunc)(a, s)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (a *arena) join(separator string, texts [][]byte) []byte {
 
 // hashBucket sets the number of the bucket of each text.
 func hashBucket(c *call) error {
-	buckets := uint64(c.bound.(int))
+	buckets := uint64(c.node.bound.(int))
 	for i, s := range c.in[0].Bytes {
 		c.out[0].Int64[i] = int64(farm.Fingerprint64(s) % buckets)
 	}
@@ -165,7 +165,7 @@ func stringJoin(c *call) error {
 		for _, t := range c.in {
 			a.texts = append(a.texts, t.Bytes[min(i, len(t.Bytes)-1)])
 		}
-		c.out[0].Bytes[i] = a.join(c.bound.(string), a.texts)
+		c.out[0].Bytes[i] = a.join(c.node.bound.(string), a.texts)
 		if err := a.full(); err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func bindNGrams(n *node) (any, error) {
 
 // stringNGrams joins texts of a row that follow each other. Rows are given and returned by their splits.
 func stringNGrams(c *call) error {
-	g, data := c.bound.(*ngrams), c.in[0].Bytes
+	g, data := c.node.bound.(*ngrams), c.in[0].Bytes
 	ends, err := c.rowEnds(1, len(data))
 	if err == nil {
 		err = c.make(1, c.in[1].Type, c.in[1].Shape...)

@@ -26,20 +26,18 @@ type table struct {
 	places  atomic.Pointer[map[string]int64]
 }
 
-// bindTable returns the function that finds the table of a name, which all nodes of the name share.
+// bindTable returns the key of a table. All nodes of a name share it.
 func bindTable(n *node) (any, error) {
 	if key, value := n.typ("key_dtype"), n.typ("value_dtype"); key != tfpb.DataType_DT_STRING || value != tfpb.DataType_DT_INT64 {
 		return nil, fmt.Errorf("a table from %v to %v, want one from DT_STRING to DT_INT64", key, value)
 	}
-	key := n.op + " " + n.text("container", "") + "/" + cmp.Or(n.text("shared_name", ""), n.name)
-	create := func() any { return &table{mutable: n.op == "MutableHashTableV2"} }
-	return func(f *frame) any { return f.resource(key, create) }, nil
+	return n.op.name + " " + n.text("container", "") + "/" + cmp.Or(n.text("shared_name", ""), n.name), nil
 }
 
 // openTable sets output 0 to the table of the node.
 func openTable(c *call) error {
 	err := c.make(0, tfpb.DataType_DT_RESOURCE)
-	c.out[0].resource = c.bound.(func(f *frame) any)(c.frame)
+	c.out[0].resource = c.run.model.resource(c.node.bound.(string), func() any { return &table{mutable: c.node.op.name == "MutableHashTableV2"} })
 	return err
 }
 

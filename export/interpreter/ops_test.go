@@ -220,7 +220,7 @@ func TestOps(t *testing.T) {
 			}
 			var again error
 			n := testing.AllocsPerRun(1, func() { _, again = r.run(inputs, nil) })
-			takes := slices.ContainsFunc(p.steps, func(s step) bool { return s.op.assigns || takesMemory[s.op.name] != "" })
+			takes := slices.ContainsFunc(p.steps, func(s *node) bool { return s.op.assigns || takesMemory[s.op.name] != "" })
 			if again != nil || n != 0 && !takes {
 				t.Errorf("again: error %v, %v allocations, want none", again, n)
 			}

@@ -29,7 +29,7 @@ func fullMatch(n *node) (any, error) {
 
 func regexMatch(c *call) error {
 	for i, s := range c.in[0].Bytes {
-		c.out[0].Bool[i] = c.bound.(func([]byte) bool)(s)
+		c.out[0].Bool[i] = c.node.bound.(func([]byte) bool)(s)
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func replaceAll(n *node) (any, error) {
 	if !n.boolean("replace_global", true) {
 		return nil, errors.New("replace_global is false, want true")
 	}
-	if n.op == "RegexReplace" {
+	if n.op.name == "RegexReplace" {
 		return nil, nil
 	}
 	r, err := newReplacement([]byte(n.text("pattern", "")), []byte(n.text("rewrite", "")))

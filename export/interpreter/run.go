@@ -2,8 +2,8 @@ package interpreter
 
 import (
 	"fmt"
-	"slices"
 
+	"ringtrain/export/tfpb"
 	"ringtrain/model/kernel"
 )
 
@@ -19,15 +19,14 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 		}
 	}
 	r := p.idle.Get().(*running)
-	many := p.store.many
-	wide := many != nil && p.store.wide.TryLock()
+	wide := p.model.many != nil && p.model.wide.TryLock()
 	if wide {
-		r.engine = many
+		r.engine = p.model.many
 	}
 	answers, err := r.run(inputs, p.results)
 	r.engine = r.narrow
 	if wide && !r.broken {
-		p.store.wide.Unlock()
+		p.model.wide.Unlock()
 	}
 	if err != nil {
 		return nil, p.explain(inputs, err)
@@ -59,42 +58,65 @@ func (t *Tensor) fits(p Port) error {
 // explain adds to the error of a run that an input has not the shape of the signature.
 func (p *Program) explain(inputs []*Tensor, err error) error {
 	for i, port := range p.Inputs {
-		if !like(inputs[i].Shape, port.Shape) {
+		if !port.Fits(inputs[i].Shape) {
 			return fmt.Errorf("input %s has shape %v, want %v: %w", port.Key, inputs[i].Shape, port.Shape, err)
 		}
 	}
 	return err
 }
 
-// like reports whether a shape is one of those that a pattern means.
-func like(shape, pattern []int) bool {
-	return pattern == nil || slices.EqualFunc(shape, pattern, func(have, want int) bool { return want < 0 || have == want })
-}
+// Limits of memory: of a tensor that a run makes or of the constants of a graph, and of all that a
+// run makes.
+const (
+	maxBytes    = 1 << 30
+	maxRunBytes = 4 << 30
+)
 
 // running is the memory of one run of a program at a time.
 type running struct {
-	frame
+	model  *Model
+	engine *kernel.Engine
 	narrow *kernel.Engine // on one core
+	once   bool           // it runs once: a variable may keep its tensors
+	bytes  int            // made in this run
 	inputs []Tensor
-	calls  []call
+	calls  []*call
 	at     int  // the call that runs
 	broken bool // an operation runs, or has panicked: then nothing uses the engine again
 }
 
 // newRun returns memory that has not run yet.
 func (p *Program) newRun() *running {
-	r := &running{frame: frame{store: p.store, engine: newEngine()}, calls: make([]call, len(p.steps)), inputs: make([]Tensor, p.inputs)}
+	r := &running{model: p.model, engine: newEngine(), inputs: make([]Tensor, p.inputs)}
 	r.narrow = r.engine
-	for i := range p.steps {
-		r.calls[i] = p.steps[i].call()
-		r.calls[i].frame = &r.frame
-	}
-	for i := range p.steps {
-		for k, in := range p.steps[i].in {
-			r.calls[i].in[k] = r.tensor(in)
-		}
+	for _, n := range p.steps {
+		r.calls = append(r.calls, r.call(n))
 	}
 	return r
+}
+
+// call returns a call of a node, of which the steps before have one.
+func (r *running) call(n *node) *call {
+	c := &call{node: n, run: r, in: make([]*Tensor, len(n.in)), out: make([]*Tensor, n.outputs), own: make([]Tensor, n.outputs)}
+	for i := range c.out {
+		c.out[i] = &Tensor{}
+	}
+	for i, in := range n.in {
+		c.in[i] = r.tensor(in)
+	}
+	return c
+}
+
+// reserve returns the number of values of a tensor, or an error if it may not be so large.
+func (r *running) reserve(t tfpb.DataType, shape []int) (int, error) {
+	n, err := elements(t, shape, maxBytes)
+	if err != nil {
+		return 0, err
+	}
+	if r.bytes += n * sizeOf(t); r.bytes > r.model.most.run {
+		return 0, fmt.Errorf("the run takes more than %d bytes", r.model.most.run)
+	}
+	return n, nil
 }
 
 func newEngine() *kernel.Engine {
@@ -102,29 +124,20 @@ func newEngine() *kernel.Engine {
 	return kernel.New(sets[len(sets)-1], 1)
 }
 
-// call returns a call of the step, without its inputs and its frame.
-func (s *step) call() call {
-	c := call{node: s.node, op: s.op, bound: s.bound, fused: s.fused}
-	c.in, c.out, c.own = make([]*Tensor, len(s.in)), make([]*Tensor, s.out), make([]Tensor, s.out)
-	for i := range c.out {
-		c.out[i] = &Tensor{}
+// tensor returns the place of the value of an output.
+func (r *running) tensor(o output) *Tensor {
+	switch n := o.node; {
+	case n.constants != nil:
+		return n.constants[o.number]
+	case n.op == nil:
+		return &r.inputs[n.place]
+	default:
+		return r.calls[n.place].out[o.number]
 	}
-	return c
-}
-
-// tensor returns the place of the value that a source means.
-func (r *running) tensor(s source) *Tensor {
-	switch {
-	case s.constant != nil:
-		return s.constant
-	case s.step < 0:
-		return &r.inputs[s.out]
-	}
-	return r.calls[s.step].out[s.out]
 }
 
 // run executes all calls for inputs, and returns copies of the results.
-func (r *running) run(inputs []*Tensor, results []source) (answers []*Tensor, err error) {
+func (r *running) run(inputs []*Tensor, results []output) (answers []*Tensor, err error) {
 	for i, t := range inputs {
 		r.inputs[i] = *t
 	}
@@ -141,7 +154,7 @@ func (r *running) run(inputs []*Tensor, results []source) (answers []*Tensor, er
 	return answers, err
 }
 
-func (r *running) execute(results []source) ([]*Tensor, error) {
+func (r *running) execute(results []output) ([]*Tensor, error) {
 	for r.at = range r.calls {
 		if err := r.calls[r.at].execute(); err != nil {
 			return nil, err
@@ -155,19 +168,20 @@ func (r *running) execute(results []source) ([]*Tensor, error) {
 }
 
 func (c *call) execute() error {
+	o := c.node.op
 	if !c.checked {
-		if err := c.op.accepts(c.in); err != nil {
+		if err := o.accepts(c.in); err != nil {
 			return err
 		}
 		c.checked = true
 	}
-	if c.op.shape != nil {
-		if err := c.op.shape(c); err != nil {
+	if o.shape != nil {
+		if err := o.shape(c); err != nil {
 			return err
 		}
 	}
-	if c.op.run == nil {
+	if o.run == nil {
 		return nil
 	}
-	return c.op.run(c)
+	return o.run(c)
 }

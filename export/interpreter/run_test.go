@@ -127,10 +127,10 @@ func TestFuse(t *testing.T) {
 		case "MatMul":
 			products++
 			if s.fused.bias == nil {
-				t.Errorf("%s has no bias", s.node.name)
+				t.Errorf("%s has no bias", s.name)
 			}
 		case "Add", "Relu":
-			t.Errorf("%s (%s) is a step", s.node.name, s.op.name)
+			t.Errorf("%s (%s) is a step", s.name, s.op.name)
 		}
 	}
 	if products != 4 {

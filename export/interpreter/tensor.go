@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"fmt"
 	"slices"
 
 	"ringtrain/export/tfpb"
@@ -63,4 +64,57 @@ func (t *Tensor) clone() *Tensor {
 		c.Bytes[i] = text[len(text)-len(b) : len(text) : len(text)]
 	}
 	return c
+}
+
+// like reports whether a shape is one of those that a pattern means.
+func like(shape, pattern []int) bool {
+	return pattern == nil || slices.EqualFunc(shape, pattern, func(have, want int) bool { return want < 0 || have == want })
+}
+
+// elements returns the number of values of a shape, or an error if they take more than most bytes.
+func elements(t tfpb.DataType, shape []int, most int) (int, error) {
+	n, values := 1, most/sizeOf(t)
+	for _, d := range shape {
+		if d < 0 {
+			return 0, fmt.Errorf("a tensor of shape %v has a negative size", slices.Clone(shape))
+		}
+		if d > 0 && n > values/d {
+			return 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", slices.Clone(shape), most) // the clone keeps shape off the heap
+		}
+		n *= d
+	}
+	return n, nil
+}
+
+// sizeOf returns the bytes that a value of a type takes in memory.
+func sizeOf(t tfpb.DataType) int {
+	switch t {
+	case tfpb.DataType_DT_BOOL:
+		return 1
+	case tfpb.DataType_DT_FLOAT, tfpb.DataType_DT_INT32:
+		return 4
+	case tfpb.DataType_DT_STRING:
+		return 24
+	}
+	return 8
+}
+
+// resize makes t a tensor of n values. The memory of the values is kept where it is large enough.
+func (t *Tensor) resize(typ tfpb.DataType, shape []int, n int) {
+	t.Type = typ
+	t.Shape = append(t.Shape[:0], shape...)
+	switch typ {
+	case tfpb.DataType_DT_FLOAT:
+		t.Float32 = slices.Grow(t.Float32[:0], n)[:n]
+	case tfpb.DataType_DT_DOUBLE:
+		t.Float64 = slices.Grow(t.Float64[:0], n)[:n]
+	case tfpb.DataType_DT_INT32:
+		t.Int32 = slices.Grow(t.Int32[:0], n)[:n]
+	case tfpb.DataType_DT_INT64:
+		t.Int64 = slices.Grow(t.Int64[:0], n)[:n]
+	case tfpb.DataType_DT_BOOL:
+		t.Bool = slices.Grow(t.Bool[:0], n)[:n]
+	case tfpb.DataType_DT_STRING:
+		t.Bytes = slices.Grow(t.Bytes[:0], n)[:n]
+	}
 }
