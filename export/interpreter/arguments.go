@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -94,45 +93,7 @@ func (c *call) broadcast(t tfpb.DataType) error {
 	return c.make(0, t, shape...)
 }
 
-// refuse returns an error if integer or boolean attributes have not the only value that is known here.
-func (n *node) refuse(want int, names ...string) (any, error) {
-	var all []error
-	for _, name := range names {
-		if v := n.integer(name, want); v != want || n.boolean(name, false) {
-			all = append(all, fmt.Errorf("attribute %s is %v, want %d", name, n.attrs[name], want))
-		}
-	}
-	return nil, errors.Join(all...)
-}
-
-// integer returns value i of a tensor of integers.
-func (t *Tensor) integer(i int) int {
-	if t.Type == tfpb.DataType_DT_INT32 {
-		return int(t.Int32[i])
-	}
-	return int(t.Int64[i])
-}
-
-// put sets value i of a tensor of integers.
-func (t *Tensor) put(i, v int) {
-	if t.Type == tfpb.DataType_DT_INT32 {
-		t.Int32[i] = int32(v)
-	} else {
-		t.Int64[i] = int64(v)
-	}
-}
-
 // take copies n values of src, which has the same type, from one place to another.
 func (t *Tensor) take(at int, src *Tensor, from, n int) {
-	t.takeEvery(src, every{at, n, from, n, 1, n})
-}
-
-// zero sets all values to 0, false or the empty string.
-func (t *Tensor) zero() {
-	clear(t.Float32)
-	clear(t.Float64)
-	clear(t.Int32)
-	clear(t.Int64)
-	clear(t.Bool)
-	clear(t.Bytes)
+	t.lane().move(t, src, pieces{at, n, from, n, 1, n, nil})
 }

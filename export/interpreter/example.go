@@ -134,7 +134,7 @@ func (p *parsing) place(example []found, entry []byte) bool {
 }
 
 // setter returns the function that sets the outputs of a feature, of which read appends the values of a list to others.
-func setter[T any](read func(dst []T, list []byte) ([]T, bool), values func(*Tensor) *[]T) func(p *parsing, k int) error {
+func setter[T any](read func(dst []T, list []byte) ([]T, bool), values values[T]) func(p *parsing, k int) error {
 	return func(p *parsing, k int) error {
 		f := &p.features[k]
 		all, def, most := (*values(&p.values))[:0], *values(p.fallback(k, p.call.in)), 0

@@ -8,8 +8,6 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-func bindGather(n *node) (any, error) { return n.refuse(0, "batch_dims") }
-
 func gather(c *call) error {
 	axis, err := c.axis(2, len(c.in[0].Shape))
 	if err != nil {
@@ -46,7 +44,7 @@ func (c *call) gatherRows(params *Tensor, axis int) error {
 		}
 	}
 	for outer := range Elements(in[:axis]) {
-		c.out[0].takeRows(outer*n, params, outer*rows, width, at)
+		c.out[0].lane().move(c.out[0], params, pieces{outer * n * width, width, outer * rows * width, width, n, width, at})
 	}
 	return nil
 }
@@ -80,32 +78,9 @@ func gatherNd(c *call) error {
 		}
 		rows[i] = row
 	}
-	c.out[0].takeRows(0, params, 0, Elements(inner), rows[:n])
+	width := Elements(inner)
+	c.out[0].lane().move(c.out[0], params, pieces{0, width, 0, width, n, width, rows[:n]})
 	return nil
-}
-
-// takeRows takes rows of a width, the first two numbers of which are those where the output and src begin.
-func (t *Tensor) takeRows(to int, src *Tensor, from, width int, rows []int) {
-	takeRows(t.Float32, src.Float32, to, from, width, rows)
-	takeRows(t.Float64, src.Float64, to, from, width, rows)
-	takeRows(t.Int32, src.Int32, to, from, width, rows)
-	takeRows(t.Int64, src.Int64, to, from, width, rows)
-	takeRows(t.Bool, src.Bool, to, from, width, rows)
-	takeRows(t.Bytes, src.Bytes, to, from, width, rows)
-}
-
-func takeRows[T any](dst, src []T, to, from, width int, rows []int) {
-	if len(dst) == 0 {
-		return
-	}
-	dst = dst[to*width:]
-	for k, row := range rows {
-		if width == 1 {
-			dst[k] = src[from+row]
-		} else {
-			copy(dst[k*width:][:width], src[(from+row)*width:])
-		}
-	}
 }
 
 // oneHot writes the on value where the index says, and the off value elsewhere:

@@ -1,11 +1,14 @@
 package interpreter
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"ringtrain/export/tfpb"
+	"ringtrain/ring/phrase"
 )
 
 // Kinds are the inputs of an operation, a letter for each: T for the types of the operation, the same
@@ -14,14 +17,18 @@ import (
 
 // fits returns an error if a node has not the number of inputs, the attributes or the type of the operation.
 func (o *op) fits(n *node) error {
-	inputs := len(n.in)
 	first, rest, variadic := strings.Cut(o.kinds, "+")
-	if repeated := inputs - len(rest); o.kinds != "" && (variadic && repeated < 1 || !variadic && inputs != len(first)) {
-		return fmt.Errorf("%d inputs, want %s", inputs, o.kinds)
+	if repeated := len(n.in) - len(rest); o.kinds != "" && (variadic && repeated < 1 || !variadic && len(n.in) != len(first)) {
+		return fmt.Errorf("%d inputs, want %s", len(n.in), o.kinds)
 	}
-	for name := range strings.SplitSeq(o.needs, "+") {
-		if name != "" && n.attrs[name] == nil {
+	for term := range strings.FieldsSeq(o.attrs) {
+		name, want, only := strings.Cut(term, "=")
+		have := n.attrs[name]
+		if have == nil && !only {
 			return fmt.Errorf("attribute %s is missing", name)
+		}
+		if value := said(have); have != nil && only && value != want {
+			return fmt.Errorf("%s is %s, want %s", name, phrase.Name(value), want)
 		}
 	}
 	for _, name := range []string{"T", "SrcT", "out_type"} {
@@ -30,6 +37,24 @@ func (o *op) fits(n *node) error {
 		}
 	}
 	return nil
+}
+
+// said returns the value of an attribute as a text.
+func said(a *tfpb.AttrValue) string {
+	switch v := a.GetValue().(type) {
+	case *tfpb.AttrValue_S:
+		return string(v.S)
+	case *tfpb.AttrValue_I:
+		return fmt.Sprint(v.I)
+	case *tfpb.AttrValue_B:
+		return fmt.Sprint(v.B)
+	case *tfpb.AttrValue_Type:
+		return v.Type.String()
+	case *tfpb.AttrValue_List:
+		ints := strings.Trim(fmt.Sprint(v.List.GetI()), "[]")
+		return strings.ReplaceAll(ints, " ", ",") + string(bytes.Join(v.List.GetS(), []byte(",")))
+	}
+	return ""
 }
 
 // accepts returns an error if the types of the inputs are not those of the operation. The values may
@@ -45,23 +70,11 @@ func (o *op) accepts(in []*Tensor) error {
 		if k := i - (len(in) - len(rest)); k >= 0 && variadic {
 			kind = rest[k]
 		}
-		ok := true
-		switch kind {
-		case 'T':
-			if same == tfpb.DataType_DT_INVALID {
-				same = t.Type
-			}
-			ok = t.Type == same && (o.types == nil || slices.Contains(o.types, t.Type))
-		case 'i':
-			ok = slices.Contains(integers, t.Type)
-		case 'n':
-			ok = t.Type == tfpb.DataType_DT_INT32
-		case 'b':
-			ok = t.Type == tfpb.DataType_DT_BOOL
-		case 's':
-			ok = t.Type == tfpb.DataType_DT_STRING
+		want := map[byte][]tfpb.DataType{'T': o.types, 'i': integers, 'n': integers[:1], 'b': truths, 's': texts}[kind]
+		if kind == 'T' {
+			same = cmp.Or(same, t.Type)
 		}
-		if !ok {
+		if want != nil && !slices.Contains(want, t.Type) || kind == 'T' && t.Type != same {
 			return fmt.Errorf("input %d is %v, want %s", i, t.Type, o.kinds)
 		}
 	}

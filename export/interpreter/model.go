@@ -138,7 +138,7 @@ func (m *Model) constant(p *tfpb.TensorProto) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.most.constants -= Elements(t.Shape) * sizeOf(t.Type)
+	m.most.constants -= Elements(t.Shape) * laneOf(t.Type).size()
 	m.constants[p] = t
 	return t, nil
 }

@@ -16,7 +16,7 @@ type op struct {
 	kinds   string                     // of the inputs; see accepts
 	out     string                     // ports of the outputs: "indices+values", "tensors*dtypes" of as many as an attribute says; "": one, "0": none
 	types   []tfpb.DataType            // that the attribute T may have (of an operation without T: its first type attribute); nil: any
-	needs   string                     // attributes without a default: "pattern+rewrite"
+	attrs   string                     // that it must have, "pattern"; or of which one value is known here, "exclusive=false"
 	bind    func(n *node) (any, error) // reads the attributes once, when a program is compiled; nil: there are none to read
 	shape   func(c *call) error        // calls make for each output; nil: run does it, because the values decide the shape
 	run     func(c *call) error        // sets the values of the outputs

@@ -21,9 +21,9 @@ func arrayOps() []op {
 		{name: "Pack", kinds: "T+", bind: func(n *node) (any, error) { return n.integer("axis", 0), nil }, run: pack},
 		{name: "ConcatV2", kinds: "T+i", run: concat},
 		{name: "Pad", kinds: "xi", run: pad},
-		{name: "StridedSlice", kinds: "xiii", bind: bindSlice, run: slice},
-		{name: "GatherV2", kinds: "xii", bind: bindGather, run: gather},
-		{name: "ResourceGather", kinds: "xi", bind: bindGather, run: resourceGather, state: true, reads: true},
+		{name: "StridedSlice", kinds: "xiii", attrs: "ellipsis_mask=0 new_axis_mask=0", bind: bindSlice, run: slice},
+		{name: "GatherV2", kinds: "xii", attrs: "batch_dims=0", run: gather},
+		{name: "ResourceGather", kinds: "xi", attrs: "batch_dims=0", run: resourceGather, state: true, reads: true},
 		{name: "GatherNd", kinds: "xi", run: gatherNd},
 		{name: "OneHot", kinds: "inTT", bind: func(n *node) (any, error) { return n.integer("axis", -1), nil }, run: oneHot},
 		{name: "Where", kinds: "b", run: where},
@@ -178,7 +178,7 @@ func (c *call) join(in []*Tensor, axis int, shape []int) error {
 	}
 	for _, t := range in {
 		n := t.length() / rows
-		c.out[0].takeEvery(t, every{at, width, 0, n, rows, n})
+		c.out[0].lane().move(c.out[0], t, pieces{at, width, 0, n, rows, n, nil})
 		at += n
 	}
 	return nil
@@ -214,9 +214,6 @@ func pad(c *call) error {
 type slicing struct{ begin, end, shrink int }
 
 func bindSlice(n *node) (any, error) {
-	if _, err := n.refuse(0, "ellipsis_mask", "new_axis_mask"); err != nil {
-		return nil, err
-	}
 	return slicing{n.integer("begin_mask", 0), n.integer("end_mask", 0), n.integer("shrink_axis_mask", 0)}, nil
 }
 

@@ -17,8 +17,8 @@ var (
 	floats   = append(float32s, tfpb.DataType_DT_DOUBLE)
 	integers = []tfpb.DataType{tfpb.DataType_DT_INT32, tfpb.DataType_DT_INT64}
 	numbers  = slices.Concat(floats, integers)
-	texts    = slices.Concat(numbers, []tfpb.DataType{tfpb.DataType_DT_STRING})
-	castable = slices.Concat(numbers, []tfpb.DataType{tfpb.DataType_DT_BOOL})
+	texts    = []tfpb.DataType{tfpb.DataType_DT_STRING}
+	truths   = []tfpb.DataType{tfpb.DataType_DT_BOOL}
 )
 
 // number is the type of a value that operations compute with.
@@ -30,18 +30,18 @@ type number interface {
 func mathOps() []op {
 	ops := []op{
 		{name: "LeakyRelu", kinds: "T", types: float32s, bind: func(n *node) (any, error) { return n.float("alpha", 0.2), nil }, shape: likeInput(0), run: leakyReLU},
-		{name: "Cast", kinds: "T", types: castable, bind: bindCast, shape: shapeCast, run: cast},
+		{name: "Cast", kinds: "T", types: slices.Concat(numbers, truths), bind: bindCast, shape: shapeCast, run: cast},
 		{name: "SelectV2", kinds: "bTT", shape: func(c *call) error { return c.broadcast(c.in[1].Type) }, run: choose},
 	}
 	for _, f := range functions() {
 		ops = append(ops, op{name: f.name, kinds: "T", types: floats, shape: likeInput(0), run: f.run})
 	}
 	for _, a := range arithmetics() {
-		ops = append(ops, op{name: a.name, kinds: "TT", types: a.types, bind: a.bind, shape: a.shape, run: a.run})
+		ops = append(ops, op{name: a.name, kinds: "TT", types: a.types, attrs: a.attrs, shape: a.shape, run: a.run})
 	}
 	for _, r := range relations() {
 		toBool := func(c *call) error { return c.broadcast(tfpb.DataType_DT_BOOL) }
-		ops = append(ops, op{name: r.name, kinds: r.kinds, types: texts, shape: toBool, run: r.run})
+		ops = append(ops, op{name: r.name, kinds: r.kinds, types: slices.Concat(numbers, texts), shape: toBool, run: r.run})
 	}
 	return ops
 }
@@ -114,7 +114,7 @@ func apply[T float32 | float64](y, x []T, f func(float64) float64) {
 type arithmetic struct {
 	name  string
 	types []tfpb.DataType
-	bind  func(n *node) (any, error)
+	attrs string
 	f     func(x, y float64) float64
 	i     func(x, y int64) int64
 	fast  func(e *kernel.Engine, dst, x, y []float32) // the kernel for rows of float32; nil: f
@@ -124,7 +124,7 @@ func arithmetics() []arithmetic {
 	add := arithmetic{name: "Add", types: numbers, fast: (*kernel.Engine).Sum,
 		f: func(x, y float64) float64 { return x + y }, i: func(x, y int64) int64 { return x + y }}
 	add2, bias := add, add
-	add2.name, bias.name, bias.bind = "AddV2", biasAdd, channelsLast
+	add2.name, bias.name, bias.attrs = "AddV2", biasAdd, "data_format=NHWC"
 	return []arithmetic{
 		add, add2, bias,
 		{name: "DivNoNan", types: floats, f: func(x, y float64) float64 {
@@ -259,7 +259,7 @@ func (r *relation) run(c *call) error {
 	compare(&w, dst, x.Int32, y.Int32, r.results, order)
 	compare(&w, dst, x.Int64, y.Int64, r.results, order)
 	compare(&w, dst, x.Bytes, y.Bytes, r.results, func(x, y []byte) int { return order(bytes.Compare(x, y), 0) })
-	compare(&w, dst, x.Bool, y.Bool, r.results, truths)
+	compare(&w, dst, x.Bool, y.Bool, r.results, both)
 	return nil
 }
 
@@ -287,7 +287,7 @@ func order[T cmp.Ordered](x, y T) int {
 	return unordered
 }
 
-func truths(x, y bool) int {
+func both(x, y bool) int {
 	switch {
 	case x && y:
 		return bothTrue
@@ -307,28 +307,9 @@ func leakyReLU(c *call) error {
 // choose takes each element of input 1 or input 2, as the condition says.
 func choose(c *call) error {
 	var w walk
-	x, y, out, is := c.in[1], c.in[2], c.out[0], c.in[0].Bool
-	w.spread(out, c.in...)
-	pick(w, out.Float32, is, x.Float32, y.Float32)
-	pick(w, out.Float64, is, x.Float64, y.Float64)
-	pick(w, out.Int32, is, x.Int32, y.Int32)
-	pick(w, out.Int64, is, x.Int64, y.Int64)
-	pick(w, out.Bool, is, x.Bool, y.Bool)
-	pick(w, out.Bytes, is, x.Bytes, y.Bytes)
+	w.spread(c.out[0], c.in...)
+	c.out[0].lane().pick(w, c.out[0], c.in[0], c.in[1], c.in[2])
 	return nil
-}
-
-func pick[T any](w walk, dst []T, is []bool, x, y []T) {
-	for len(dst) > 0 && w.next() {
-		row := dst[w.at[0]:][:w.n]
-		for k := range row {
-			if is[w.at[1]+k*w.by[1]] {
-				row[k] = x[w.at[2]+k*w.by[2]]
-			} else {
-				row[k] = y[w.at[3]+k*w.by[3]]
-			}
-		}
-	}
 }
 
 func bindCast(n *node) (any, error) {

@@ -10,13 +10,14 @@ import (
 
 // networkOps returns the operations of this file: those of layers.
 func networkOps() []op {
+	const images = "padding data_format=NHWC dilations=1,1,1,1"
 	return []op{
-		{name: "MatMul", kinds: "TT", types: float32s, bind: bindMatMul, shape: shapeMatMul, run: matMul},
-		{name: "Softmax", kinds: "T", types: float32s, shape: shapeSoftmax, run: softmax},
-		{name: "Conv2D", kinds: "TT", types: float32s, bind: bindWindows, shape: shapeConv, run: conv},
-		{name: "DepthwiseConv2dNative", kinds: "TT", types: float32s, bind: bindWindows, shape: shapeDepthwise, run: depthwise},
-		{name: "MaxPool", kinds: "T", types: float32s, needs: "ksize", bind: bindWindows, shape: shapePool, run: maxPool},
-		{name: "AvgPool", kinds: "T", types: float32s, needs: "ksize", bind: bindWindows, shape: shapePool, run: avgPool},
+		{name: "MatMul", kinds: "TT", types: float32s, bind: bindMatMul, run: matMul},
+		{name: "Softmax", kinds: "T", types: float32s, shape: likeInput(0), run: softmax},
+		{name: "Conv2D", kinds: "TT", types: float32s, attrs: images, bind: bindWindows, shape: shapeWindows, run: conv},
+		{name: "DepthwiseConv2dNative", kinds: "TT", types: float32s, attrs: images, bind: bindWindows, shape: shapeWindows, run: depthwise},
+		{name: "MaxPool", kinds: "T", types: float32s, attrs: images, bind: bindWindows, shape: shapeWindows, run: pool},
+		{name: "AvgPool", kinds: "T", types: float32s, attrs: images, bind: bindWindows, shape: shapeWindows, run: pool},
 	}
 }
 
@@ -31,158 +32,155 @@ func bindMatMul(n *node) (any, error) {
 	return f, nil
 }
 
-// sizes returns the sizes of a product [m, k]·[k, n].
-func (f factors) sizes(a, b *Tensor) (m, n, k int, fit bool) {
+// matMul makes the product [m, k]·[k, n].
+func matMul(c *call) error {
+	f, a, b := c.node.bound.(factors), c.in[0], c.in[1]
 	if len(a.Shape) != 2 || len(b.Shape) != 2 {
-		return 0, 0, 0, false
+		return c.misfit("matrices")
 	}
-	m, k, n = a.Shape[0], a.Shape[1], b.Shape[1]
+	m, k, inner, n := a.Shape[0], a.Shape[1], b.Shape[0], b.Shape[1]
 	if f.a {
 		m, k = k, m
 	}
-	inner := b.Shape[0]
 	if f.b {
 		inner, n = n, inner
 	}
-	return m, n, k, inner == k
-}
-
-func shapeMatMul(c *call) error {
-	m, n, _, fit := c.node.bound.(factors).sizes(c.in[0], c.in[1])
-	if !fit {
+	if inner != k {
 		return c.misfit("factors that fit")
 	}
-	return c.make(0, c.in[0].Type, m, n)
-}
-
-func matMul(c *call) error {
-	f := c.node.bound.(factors)
-	m, n, k, _ := f.sizes(c.in[0], c.in[1])
-	dst, a, b := c.out[0].Float32, c.in[0].Float32, c.in[1].Float32
+	if err := c.make(0, a.Type, m, n); err != nil {
+		return err
+	}
+	dst := c.out[0].Float32
 	switch {
 	case f.a:
-		c.engine().GemmTA(dst, a, b, m, n, k, false)
+		c.engine().GemmTA(dst, a.Float32, b.Float32, m, n, k, false)
 	case f.b:
-		c.engine().GemmTB(dst, a, b, m, n, k, false)
+		c.engine().GemmTB(dst, a.Float32, b.Float32, m, n, k, false)
 	default:
-		c.engine().Gemm(dst, a, b, c.node.fused.bias, m, n, k, c.node.fused.act)
+		c.engine().Gemm(dst, a.Float32, b.Float32, c.node.fused.bias, m, n, k, c.node.fused.act)
 	}
 	return nil
 }
 
-func shapeSoftmax(c *call) error {
-	if len(c.in[0].Shape) == 0 {
+func softmax(c *call) error {
+	x := c.in[0]
+	if len(x.Shape) == 0 {
 		return c.misfit("rows")
 	}
-	return c.make(0, c.in[0].Type, c.in[0].Shape...)
-}
-
-func softmax(c *call) error {
-	if x := c.in[0]; len(x.Float32) > 0 {
+	if len(x.Float32) > 0 {
 		c.engine().Softmax(c.out[0].Float32, nil, x.Float32, nil, x.Shape[len(x.Shape)-1], 0)
 	}
 	return nil
 }
 
-// windows has the attributes of convolutions and poolings, for images [n, h, w, c].
-type windows struct {
-	height, width    int // of a pooling's window
-	strideH, strideW int
-	same             bool
-}
-
+// bindWindows binds the attributes of a convolution or a pooling, for images [n, h, w, c].
 func bindWindows(n *node) (any, error) {
-	w := &windows{same: n.text("padding", "") == "SAME", height: 1, width: 1}
-	sides := [][]int64{n.integers("strides"), n.integers("ksize"), n.integers("dilations")}
-	for i, side := range sides {
-		if len(side) == 0 && i > 0 {
-			continue // the operation has no such attribute
-		}
-		if len(side) != 4 || side[0] != 1 || side[3] != 1 || min(side[1], side[2]) < 1 || max(side[1], side[2]) > maxBytes {
-			return nil, fmt.Errorf("attributes strides, ksize and dilations are %v, want [1 h w 1] each", sides)
-		}
+	w := kernel.Conv{Same: n.text("padding", "") == "SAME"}
+	if padding := n.text("padding", ""); !w.Same && padding != "VALID" {
+		return nil, fmt.Errorf("padding is %s, want SAME or VALID", phrase.Name(padding))
 	}
-	w.strideH, w.strideW = int(sides[0][1]), int(sides[0][2])
-	if len(sides[1]) > 0 {
-		w.height, w.width = int(sides[1][1]), int(sides[1][2])
+	var err error
+	if w.StrideH, w.StrideW, err = n.sides("strides"); err == nil && len(n.in) == 1 {
+		w.Height, w.Width, err = n.sides("ksize")
 	}
-	wide := len(sides[2]) > 0 && max(sides[2][1], sides[2][2]) > 1
-	if !w.same && n.text("padding", "") != "VALID" || wide {
-		return nil, errors.New("want padding SAME or VALID, and dilations of 1")
-	}
-	_, err := channelsLast(n)
 	return w, err
 }
 
-// channelsLast refuses images [n c h w].
-func channelsLast(n *node) (any, error) {
-	if f := n.text("data_format", "NHWC"); f != "NHWC" {
-		return nil, fmt.Errorf("data_format is %s, want NHWC", phrase.Name(f))
+// sides returns the height and the width of an attribute.
+func (n *node) sides(name string) (h, w int, err error) {
+	side := n.integers(name)
+	if len(side) != 4 || side[0] != 1 || side[3] != 1 || min(side[1], side[2]) < 1 || max(side[1], side[2]) > maxBytes {
+		return 0, 0, fmt.Errorf("attribute %s is %v, want [1 h w 1]", name, side)
 	}
-	return nil, nil
+	return int(side[1]), int(side[2]), nil
 }
 
-// make makes output 0 for windows of a size over the images of input 0.
-func (w *windows) make(c *call, height, width, channels int) error {
-	in := c.in[0].Shape
-	h, wide := (in[1]+w.strideH-1)/w.strideH, (in[2]+w.strideW-1)/w.strideW
-	if !w.same {
-		h, wide = (in[1]-height+w.strideH)/w.strideH, (in[2]-width+w.strideW)/w.strideW
+// windows returns the sizes of a convolution or a pooling. The filters are all channels of its output.
+func (c *call) windows() (w kernel.Conv, fit bool) {
+	w, in := c.node.bound.(kernel.Conv), c.in[0].Shape
+	if len(in) != 4 {
+		return w, false
+	}
+	w.H, w.W, w.C, w.Filters = in[1], in[2], in[3], in[3]
+	if len(c.in) == 1 {
+		return w, true
+	}
+	k := c.in[1].Shape
+	if len(k) != 4 || k[2] != w.C || min(k[0], k[1], k[2]) < 1 {
+		return w, false
+	}
+	w.Height, w.Width, w.Filters = k[0], k[1], k[3]
+	if c.node.op.name != "Conv2D" {
+		w.Filters *= w.C
+	}
+	return w, true
+}
+
+// shapeWindows makes output 0: a cell for each window, with all filters.
+func shapeWindows(c *call) error {
+	w, fit := c.windows()
+	if !fit {
+		return c.misfit("images [n h w c] and kernels [h w c filters]")
+	}
+	h, wide := (w.H+w.StrideH-1)/w.StrideH, (w.W+w.StrideW-1)/w.StrideW
+	if !w.Same {
+		h, wide = (w.H-w.Height+w.StrideH)/w.StrideH, (w.W-w.Width+w.StrideW)/w.StrideW
 	}
 	if min(h, wide) < 0 {
 		return c.misfit("images that a window fits in")
 	}
-	return c.make(0, c.in[0].Type, in[0], h, wide, channels)
-}
-
-// kernels checks the shapes of images and kernels, and makes the output with the channels of a kernel.
-func (w *windows) kernels(c *call, channels func(k []int) int) error {
-	in, k := c.in[0].Shape, c.in[1].Shape
-	if len(in) != 4 || len(k) != 4 || in[3] != k[2] || min(k[0], k[1], k[2]) < 1 {
-		return c.misfit("images [n h w c] and kernels [h w c filters]")
-	}
-	return w.make(c, k[0], k[1], channels(k))
-}
-
-func shapeConv(c *call) error {
-	return c.node.bound.(*windows).kernels(c, func(k []int) int { return k[3] })
+	return c.make(0, c.in[0].Type, c.in[0].Shape[0], h, wide, w.Filters)
 }
 
 func conv(c *call) error {
 	if y := c.out[0].Float32; len(y) > 0 {
-		w, in, k := c.node.bound.(*windows), c.in[0].Shape, c.in[1].Shape
-		c.engine().Conv(y, c.in[0].Float32, c.in[1].Float32, c.node.fused.bias, kernel.Conv{
-			H: in[1], W: in[2], C: in[3], Height: k[0], Width: k[1], Filters: k[3],
-			StrideH: w.strideH, StrideW: w.strideW, Same: w.same,
-		}, c.node.fused.act)
+		w, _ := c.windows()
+		c.engine().Conv(y, c.in[0].Float32, c.in[1].Float32, c.node.fused.bias, w, c.node.fused.act)
 	}
 	return nil
 }
 
-func shapeDepthwise(c *call) error {
-	return c.node.bound.(*windows).kernels(c, func(k []int) int { return k[2] * k[3] })
+func pool(c *call) error {
+	y, x := c.out[0].Float32, c.in[0].Float32
+	w, _ := c.windows()
+	p := kernel.Pooling{H: w.H, W: w.W, C: w.C, Height: w.Height, Width: w.Width, StrideH: w.StrideH, StrideW: w.StrideW, Same: w.Same}
+	switch {
+	case len(y) == 0:
+	case c.node.op.name == "MaxPool":
+		c.engine().MaxPool(y, nil, x, p)
+	default:
+		c.engine().AvgPool(y, x, p)
+	}
+	return nil
 }
 
 // depthwise convolves each channel with kernels of its own:
 //
 //	images [n, h, w, c]   kernels [height, width, c, m]   output [n, h', w', c·m]
 func depthwise(c *call) error {
-	w, in, k, out := c.node.bound.(*windows), c.in[0].Shape, c.in[1].Shape, c.out[0]
-	top, left := w.margin(in[1], out.Shape[1], k[0], w.strideH), w.margin(in[2], out.Shape[2], k[1], w.strideW)
+	out := c.out[0]
+	w, _ := c.windows()
+	top, left := margin(w.H, out.Shape[1], w.Height, w.StrideH), margin(w.W, out.Shape[2], w.Width, w.StrideW)
+	if !w.Same {
+		top, left = 0, 0
+	}
 	out.zero()
-	width := out.Shape[3]
-	for cell := range out.length() / max(1, width) {
+	for cell := range out.length() / max(1, w.Filters) {
 		n, i, j := cell/out.Shape[2]/out.Shape[1], cell/out.Shape[2]%out.Shape[1], cell%out.Shape[2]
-		for at := range k[0] * k[1] {
-			y, x := i*w.strideH+at/k[1]-top, j*w.strideW+at%k[1]-left
-			if y >= 0 && y < in[1] && x >= 0 && x < in[2] {
-				pixel := c.in[0].Float32[((n*in[1]+y)*in[2]+x)*in[3]:][:in[3]]
-				addProducts(out.Float32[cell*width:][:width], pixel, c.in[1].Float32[at*width:][:width])
+		for at := range w.Height * w.Width {
+			y, x := i*w.StrideH+at/w.Width-top, j*w.StrideW+at%w.Width-left
+			if y >= 0 && y < w.H && x >= 0 && x < w.W {
+				pixel := c.in[0].Float32[((n*w.H+y)*w.W+x)*w.C:][:w.C]
+				addProducts(out.Float32[cell*w.Filters:][:w.Filters], pixel, c.in[1].Float32[at*w.Filters:][:w.Filters])
 			}
 		}
 	}
 	return nil
 }
+
+// margin returns the cells of padding before an image.
+func margin(in, out, window, stride int) int { return max(0, (out-1)*stride+window-in) / 2 }
 
 // addProducts adds each value of the pixel times its weights to the sums.
 func addProducts(sums, pixel, weights []float32) {
@@ -192,35 +190,4 @@ func addProducts(sums, pixel, weights []float32) {
 			sums[q] += v * weights[q]
 		}
 	}
-}
-
-// margin returns the cells of padding before an image.
-func (w *windows) margin(in, out, window, stride int) int {
-	if !w.same {
-		return 0
-	}
-	return max(0, (out-1)*stride+window-in) / 2
-}
-
-func shapePool(c *call) error {
-	w, in := c.node.bound.(*windows), c.in[0].Shape
-	if len(in) != 4 {
-		return c.misfit("images [n h w c]")
-	}
-	return w.make(c, w.height, w.width, in[3])
-}
-
-func maxPool(c *call) error {
-	return pool(c, func(y, x []float32, p kernel.Pooling) { c.engine().MaxPool(y, nil, x, p) })
-}
-
-func avgPool(c *call) error { return pool(c, c.engine().AvgPool) }
-
-func pool(c *call, f func(y, x []float32, p kernel.Pooling)) error {
-	w, in := c.node.bound.(*windows), c.in[0].Shape
-	if y := c.out[0].Float32; len(y) > 0 {
-		f(y, c.in[0].Float32, kernel.Pooling{H: in[1], W: in[2], C: in[3], Height: w.height, Width: w.width,
-			StrideH: w.strideH, StrideW: w.strideW, Same: w.same})
-	}
-	return nil
 }

@@ -75,11 +75,11 @@ func newParser(n *node) (*parser, error) {
 		}
 		switch t {
 		case tfpb.DataType_DT_FLOAT:
-			a.tag, a.set = tagSecond, setter(readFloats, func(t *Tensor) *[]float32 { return &t.Float32 })
+			a.tag, a.set = tagSecond, setter(readFloats, float32Values)
 		case tfpb.DataType_DT_INT64:
-			a.tag, a.set = tagThird, setter(readIntegers, func(t *Tensor) *[]int64 { return &t.Int64 })
+			a.tag, a.set = tagThird, setter(readIntegers, int64Values)
 		case tfpb.DataType_DT_STRING:
-			a.tag, a.set = tagFirst, setter(readTexts, func(t *Tensor) *[][]byte { return &t.Bytes })
+			a.tag, a.set = tagFirst, setter(readTexts, textValues)
 		default:
 			err = errors.New("want DT_FLOAT, DT_INT64 or DT_STRING")
 		}

@@ -1,7 +1,6 @@
 package interpreter
 
 import (
-	"bytes"
 	"fmt"
 
 	"ringtrain/export/tfpb"
@@ -11,8 +10,8 @@ import (
 func raggedOps() []op {
 	long := []tfpb.DataType{tfpb.DataType_DT_INT64}
 	return []op{
-		{name: "RaggedTensorToSparse", kinds: "is", out: "sparse_indices+sparse_values+sparse_dense_shape", bind: only("RAGGED_RANK", 1, 1), run: raggedToSparse},
-		{name: "RaggedTensorToTensor", kinds: "iTTii", types: long, bind: bindRagged, run: raggedToTensor},
+		{name: "RaggedTensorToSparse", kinds: "is", out: "sparse_indices+sparse_values+sparse_dense_shape", attrs: "RAGGED_RANK=1", run: raggedToSparse},
+		{name: "RaggedTensorToTensor", kinds: "iTTii", types: long, attrs: "row_partition_types row_partition_types=FIRST_DIM_SIZE,VALUE_ROWIDS", run: raggedToTensor},
 	}
 }
 
@@ -38,14 +37,6 @@ func raggedToSparse(c *call) error {
 		return err
 	}
 	return c.setRows(c.in[1].Bytes, ends)
-}
-
-func bindRagged(n *node) (any, error) {
-	types := string(bytes.Join(n.attrs["row_partition_types"].GetList().GetS(), []byte("+")))
-	if want := "FIRST_DIM_SIZE+VALUE_ROWIDS"; types != want {
-		return nil, fmt.Errorf("row_partition_types are %s, want %s", types, want)
-	}
-	return nil, nil
 }
 
 // raggedToTensor makes a matrix of the size of input 0, of values in rows. The default fills up rows that are too short;

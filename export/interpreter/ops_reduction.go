@@ -17,9 +17,9 @@ func reductionOps() []op {
 		{name: "All", kinds: "bi", bind: keep, run: all},
 		{name: "ArgMax", kinds: "Ti", types: float32s, run: argMax},
 		{name: "TopKV2", kinds: "Tn", out: "values+indices", types: float32s, run: topK},
-		{name: "Cumsum", kinds: "Ti", types: integers, bind: func(n *node) (any, error) { return n.refuse(0, "exclusive", "reverse") }, shape: likeInput(0), run: cumsum},
+		{name: "Cumsum", kinds: "Ti", types: integers, attrs: "exclusive=false reverse=false", shape: likeInput(0), run: cumsum},
 		{name: "UnsortedSegmentSum", kinds: "Tii", types: numbers, run: segmentSum},
-		{name: "Bucketize", kinds: "T", types: float32s, needs: "boundaries", bind: bindBucketize, run: bucketize},
+		{name: "Bucketize", kinds: "T", types: float32s, attrs: "boundaries", bind: bindBucketize, run: bucketize},
 	}
 	for _, r := range reductions() {
 		ops = append(ops, op{name: r.name, kinds: "Ti", types: r.types, bind: keep, run: r.run})

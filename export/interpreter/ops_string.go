@@ -25,27 +25,24 @@ func stringOps() []op {
 	return []op{
 		{name: "StringStrip", kinds: "s", bind: func(*node) (any, error) { return strip, nil }, shape: likeInput(0), run: eachText},
 		{name: "StringLower", kinds: "s", bind: lower, shape: likeInput(0), run: eachText},
-		{name: "UnicodeTranscode", kinds: "s", bind: transcode, shape: likeInput(0), run: eachText},
-		{name: "StaticRegexReplace", kinds: "s", needs: "pattern+rewrite", bind: replaceAll, shape: likeInput(0), run: eachText},
-		{name: "RegexReplace", kinds: "sss", bind: replaceAll, shape: likeInput(0), run: regexReplace},
-		{name: "StaticRegexFullMatch", kinds: "s", needs: "pattern", bind: fullMatch, shape: likeInput(tfpb.DataType_DT_BOOL), run: regexMatch},
-		{name: "StringToHashBucketFast", kinds: "s", needs: "num_buckets", bind: only("num_buckets", 1, math.MaxInt), shape: likeInput(tfpb.DataType_DT_INT64), run: hashBucket},
-		{name: "StringToNumber", kinds: "s", needs: "out_type", types: []tfpb.DataType{tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_INT64}, run: stringToNumber},
+		{name: "UnicodeTranscode", kinds: "s", attrs: "input_encoding input_encoding=UTF-8 output_encoding output_encoding=UTF-8 errors=replace replace_control_characters=false", bind: transcode, shape: likeInput(0), run: eachText},
+		{name: "StaticRegexReplace", kinds: "s", attrs: "pattern rewrite replace_global=true", bind: replaceAll, shape: likeInput(0), run: eachText},
+		{name: "RegexReplace", kinds: "sss", attrs: "replace_global=true", shape: likeInput(0), run: regexReplace},
+		{name: "StaticRegexFullMatch", kinds: "s", attrs: "pattern", bind: fullMatch, shape: likeInput(tfpb.DataType_DT_BOOL), run: regexMatch},
+		{name: "StringToHashBucketFast", kinds: "s", attrs: "num_buckets", bind: bindBuckets, shape: likeInput(tfpb.DataType_DT_INT64), run: hashBucket},
+		{name: "StringToNumber", kinds: "s", attrs: "out_type", types: []tfpb.DataType{tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_INT64}, run: stringToNumber},
 		{name: "StringJoin", kinds: "s+", bind: func(n *node) (any, error) { return n.text("separator", ""), nil }, run: stringJoin},
-		{name: "StringSplitV2", kinds: "ss", out: "indices+values+shape", bind: only("maxsplit", -1, -1), run: stringSplit},
-		{name: "StringNGrams", kinds: "si", out: "ngrams+ngrams_splits", needs: "separator", bind: bindNGrams, run: stringNGrams},
+		{name: "StringSplitV2", kinds: "ss", out: "indices+values+shape", attrs: "maxsplit=-1", run: stringSplit},
+		{name: "StringNGrams", kinds: "si", out: "ngrams+ngrams_splits", attrs: "separator pad_width=0 preserve_short_sequences=false", bind: bindNGrams, run: stringNGrams},
 	}
 }
 
-// only binds an integer attribute that is in a range. It is the least of the range if the node has none.
-func only(name string, least, most int) func(n *node) (any, error) {
-	return func(n *node) (any, error) {
-		v := n.integer(name, least)
-		if v < least || v > most {
-			return nil, fmt.Errorf("%s is %d, want %d to %d", name, v, least, most)
-		}
-		return v, nil
+func bindBuckets(n *node) (any, error) {
+	buckets := n.integer("num_buckets", 0)
+	if buckets < 1 {
+		return nil, fmt.Errorf("num_buckets is %d, want 1 or more", buckets)
 	}
+	return uint64(buckets), nil
 }
 
 // textFunc makes a text of another one. The result may share memory with s, or be a text of the arena.
@@ -80,7 +77,7 @@ func (c *call) arena() *arena {
 
 // full returns an error if the texts take more memory than a tensor may.
 func (a *arena) full() error {
-	if len(a.bytes) > maxBytes || len(a.texts) > maxBytes/sizeOf(tfpb.DataType_DT_STRING) {
+	if len(a.bytes) > maxBytes || len(a.texts) > maxBytes/textValues.size() {
 		return fmt.Errorf("texts of more than %d bytes", maxBytes)
 	}
 	return nil
@@ -103,7 +100,7 @@ func (a *arena) join(separator string, texts [][]byte) []byte {
 
 // hashBucket sets the number of the bucket of each text.
 func hashBucket(c *call) error {
-	buckets := uint64(c.node.bound.(int))
+	buckets := c.node.bound.(uint64)
 	for i, s := range c.in[0].Bytes {
 		c.out[0].Int64[i] = int64(farm.Fingerprint64(s) % buckets)
 	}
@@ -245,8 +242,8 @@ type ngrams struct {
 
 func bindNGrams(n *node) (any, error) {
 	widths := n.integers("ngram_widths")
-	if n.integer("pad_width", 0) != 0 || n.boolean("preserve_short_sequences", false) || len(widths) == 0 || slices.Min(widths) < 1 {
-		return nil, fmt.Errorf("ngram_widths are %v, want some from 1 on, no pads, and short rows left out", widths)
+	if len(widths) == 0 || slices.Min(widths) < 1 {
+		return nil, fmt.Errorf("ngram_widths are %v, want some from 1 on", widths)
 	}
 	return &ngrams{n.text("separator", ""), widths}, nil
 }

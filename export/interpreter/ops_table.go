@@ -12,9 +12,10 @@ import (
 
 // tableOps returns the operations of this file: tables from texts to int64.
 func tableOps() []op {
+	const attrs = "key_dtype key_dtype=DT_STRING value_dtype value_dtype=DT_INT64"
 	return []op{
-		{name: "HashTableV2", state: true, bind: bindTable, run: openTable},
-		{name: "MutableHashTableV2", state: true, bind: bindTable, run: openTable},
+		{name: "HashTableV2", attrs: attrs, state: true, bind: bindTable, run: openTable},
+		{name: "MutableHashTableV2", attrs: attrs, state: true, bind: bindTable, run: openTable},
 		{name: "LookupTableImportV2", kinds: "xsi", out: "0", state: true, run: fillTable},
 		{name: "LookupTableFindV2", kinds: "xsi", state: true, run: lookUp, shape: func(c *call) error { return c.make(0, tfpb.DataType_DT_INT64, c.in[1].Shape...) }},
 	}
@@ -28,17 +29,14 @@ type table struct {
 
 // bindTable returns the key of a table. All nodes of a name share it.
 func bindTable(n *node) (any, error) {
-	if key, value := n.typ("key_dtype"), n.typ("value_dtype"); key != tfpb.DataType_DT_STRING || value != tfpb.DataType_DT_INT64 {
-		return nil, fmt.Errorf("a table from %v to %v, want one from DT_STRING to DT_INT64", key, value)
-	}
 	return n.op.name + " " + n.text("container", "") + "/" + cmp.Or(n.text("shared_name", ""), n.name), nil
 }
 
 // openTable sets output 0 to the table of the node.
 func openTable(c *call) error {
-	err := c.make(0, tfpb.DataType_DT_RESOURCE)
+	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE}
 	c.out[0].resource = c.run.model.resource(c.node.bound.(string), func() any { return &table{mutable: c.node.op.name == "MutableHashTableV2"} })
-	return err
+	return nil
 }
 
 // fillTable sets the values of keys. A table that is not mutable has keys, and none of them twice with another value.

@@ -283,12 +283,12 @@ func same(got, want *Tensor) error {
 		slices.EqualFunc(got.Float32, want.Float32, func(x, y float32) bool { return near(float64(x), float64(y), 1e-6) }) &&
 		slices.EqualFunc(got.Float64, want.Float64, func(x, y float64) bool { return near(x, y, 1e-12) })
 	if !ok {
-		return fmt.Errorf("%v, want %v", values(got), values(want))
+		return fmt.Errorf("%v, want %v", valuesOf(got), valuesOf(want))
 	}
 	return nil
 }
 
-func values(t *Tensor) any {
+func valuesOf(t *Tensor) any {
 	switch t.Type {
 	case tfpb.DataType_DT_FLOAT:
 		return t.Float32

@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -34,14 +33,8 @@ func regexMatch(c *call) error {
 	return nil
 }
 
-// replaceAll binds the replacement of the pattern and rewrite of a node, nothing if these are inputs.
+// replaceAll binds the replacement of the pattern and rewrite of a node.
 func replaceAll(n *node) (any, error) {
-	if !n.boolean("replace_global", true) {
-		return nil, errors.New("replace_global is false, want true")
-	}
-	if n.op.name == "RegexReplace" {
-		return nil, nil
-	}
 	r, err := newReplacement([]byte(n.text("pattern", "")), []byte(n.text("rewrite", "")))
 	if err != nil {
 		return nil, err

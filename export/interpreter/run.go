@@ -113,7 +113,7 @@ func (r *running) reserve(t tfpb.DataType, shape []int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.bytes += n * sizeOf(t); r.bytes > r.model.most.run {
+	if r.bytes += n * laneOf(t).size(); r.bytes > r.model.most.run {
 		return 0, fmt.Errorf("the run takes more than %d bytes", r.model.most.run)
 	}
 	return n, nil

@@ -131,7 +131,7 @@ func FuzzFromProto(f *testing.F) {
 			return
 		}
 		n := len(got.Float32) + len(got.Float64) + len(got.Int32) + len(got.Int64) + len(got.Bool) + len(got.Bytes)
-		if want := Elements(got.Shape); n != want || n*sizeOf(got.Type) > limit {
+		if want := Elements(got.Shape); n != want || n*laneOf(got.Type).size() > limit {
 			t.Errorf("%d values of shape %v, want %d and at most %d bytes", n, got.Shape, want, limit)
 		}
 	})

@@ -84,37 +84,6 @@ func (w *walk) spread(out *Tensor, in ...*Tensor) {
 // move copies the elements of src, operand 1, to those of dst, operand 0.
 func (w *walk) move(dst, src *Tensor) {
 	for w.next() {
-		dst.takeEvery(src, every{w.at[0], w.by[0], w.at[1], w.by[1], w.n, 1})
-	}
-}
-
-// every are n pieces of values that are width long: where the first one is in the output and in the source, and the steps
-// to the next.
-type every struct{ to, toStep, from, fromStep, n, width int }
-
-// takeEvery copies pieces of src, which has the same type.
-func (t *Tensor) takeEvery(src *Tensor, e every) {
-	takeEvery(t.Float32, src.Float32, e)
-	takeEvery(t.Float64, src.Float64, e)
-	takeEvery(t.Int32, src.Int32, e)
-	takeEvery(t.Int64, src.Int64, e)
-	takeEvery(t.Bool, src.Bool, e)
-	takeEvery(t.Bytes, src.Bytes, e)
-}
-
-func takeEvery[T any](dst, src []T, e every) {
-	if len(src) == 0 {
-		return
-	}
-	if e.toStep == e.width && e.fromStep == e.width {
-		e.n, e.width = 1, e.n*e.width
-	}
-	for range e.n {
-		if e.width == 1 {
-			dst[e.to] = src[e.from]
-		} else {
-			copy(dst[e.to:][:e.width], src[e.from:])
-		}
-		e.to, e.from = e.to+e.toStep, e.from+e.fromStep
+		dst.lane().move(dst, src, pieces{w.at[0], w.by[0], w.at[1], w.by[1], w.n, 1, nil})
 	}
 }

@@ -1,0 +1,110 @@
+package interpreter
+
+import (
+	"slices"
+	"unsafe"
+
+	"ringtrain/export/tfpb"
+)
+
+// lane does with values of one type what is done with those of any type. Tensors that it is given have the same type.
+type lane interface {
+	size() int // bytes of a value in memory
+	length(t *Tensor) int
+	resize(t *Tensor, n int)
+	append(t, more *Tensor)
+	zero(t *Tensor)
+	move(dst, src *Tensor, p pieces)
+	pick(w walk, dst, is, x, y *Tensor)
+}
+
+// values is the lane of a type, and says where a tensor has its values.
+type values[T any] func(t *Tensor) *[]T
+
+var (
+	float32Values values[float32]  = func(t *Tensor) *[]float32 { return &t.Float32 }
+	float64Values values[float64]  = func(t *Tensor) *[]float64 { return &t.Float64 }
+	int32Values   values[int32]    = func(t *Tensor) *[]int32 { return &t.Int32 }
+	int64Values   values[int64]    = func(t *Tensor) *[]int64 { return &t.Int64 }
+	boolValues    values[bool]     = func(t *Tensor) *[]bool { return &t.Bool }
+	textValues    values[[]byte]   = func(t *Tensor) *[][]byte { return &t.Bytes }
+	noValues      values[struct{}] = func(t *Tensor) *[]struct{} { return new([]struct{}) }
+)
+
+// laneOf returns the lane of a type. A type that is not known here has no values.
+func laneOf(t tfpb.DataType) lane {
+	switch t {
+	case tfpb.DataType_DT_FLOAT:
+		return float32Values
+	case tfpb.DataType_DT_DOUBLE:
+		return float64Values
+	case tfpb.DataType_DT_INT32:
+		return int32Values
+	case tfpb.DataType_DT_INT64:
+		return int64Values
+	case tfpb.DataType_DT_BOOL:
+		return boolValues
+	case tfpb.DataType_DT_STRING:
+		return textValues
+	}
+	return noValues
+}
+
+func (t *Tensor) lane() lane { return laneOf(t.Type) }
+
+func (of values[T]) size() int {
+	var v T
+	return max(1, int(unsafe.Sizeof(v)))
+}
+
+func (of values[T]) length(t *Tensor) int { return len(*of(t)) }
+
+func (of values[T]) resize(t *Tensor, n int) { *of(t) = slices.Grow((*of(t))[:0], n)[:n] }
+
+func (of values[T]) append(t, more *Tensor) { *of(t) = append(*of(t), *of(more)...) }
+
+func (of values[T]) zero(t *Tensor) { clear(*of(t)) }
+
+// pieces are n pieces of values that are width long: where the first one is in the output and in the source, and the steps
+// to the next. Of rows, piece k is the one of the source that rows[k] says.
+type pieces struct {
+	to, toStep, from, fromStep, n, width int
+	rows                                 []int
+}
+
+// move copies pieces of src.
+func (of values[T]) move(dst, src *Tensor, p pieces) {
+	out, in := *of(dst), *of(src)
+	if len(in) == 0 || len(out) == 0 {
+		return
+	}
+	if p.rows == nil && p.toStep == p.width && p.fromStep == p.width {
+		p.n, p.width = 1, p.n*p.width
+	}
+	for k := range p.n {
+		if p.rows != nil {
+			k = p.rows[k]
+		}
+		from := p.from + k*p.fromStep
+		if p.width == 1 {
+			out[p.to] = in[from]
+		} else {
+			copy(out[p.to:][:p.width], in[from:])
+		}
+		p.to += p.toStep
+	}
+}
+
+// pick takes each element of x or y, as the condition says. The walk passes dst, the condition, x and y.
+func (of values[T]) pick(w walk, dst, is, x, y *Tensor) {
+	for w.next() {
+		row, yes, no := (*of(dst))[w.at[0]:][:w.n], *of(x), *of(y)
+		for k := range row {
+			if is.Bool[w.at[1]+k*w.by[1]] {
+				row[k] = yes[w.at[2]+k*w.by[2]]
+			} else {
+				row[k] = no[w.at[3]+k*w.by[3]]
+			}
+		}
+	}
+}
