@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"ringtrain/export/tfpb"
@@ -37,39 +36,44 @@ func (c *call) list(i int) []int {
 }
 
 // axis returns the axis that input i names in a tensor of a rank. A negative one counts from the end.
-func (c *call) axis(i, rank int) (int, error) { return within(c.in[i].integer(0), rank) }
+func (c *call) axis(i, rank int) int { return within(c.in[i].integer(0), rank) }
 
-func within(axis, rank int) (int, error) {
+func within(axis, rank int) int {
 	if axis < -rank || axis >= rank {
-		return 0, fmt.Errorf("axis %d of a tensor of rank %d", axis, rank)
+		refuse("axis %d of a tensor of rank %d", axis, rank)
 	}
 	if axis < 0 {
 		axis += rank
 	}
-	return axis, nil
+	return axis
 }
 
-// misfit returns the error of inputs whose shapes do not fit.
-func (c *call) misfit(want string) error {
+// want refuses inputs whose shapes do not fit.
+func (c *call) want(fit bool, want string) {
+	if fit {
+		return
+	}
 	shapes := make([][]int, len(c.in))
 	for i, t := range c.in {
 		shapes[i] = slices.Clone(t.Shape)
 	}
-	return fmt.Errorf("inputs of shapes %v, want %s", shapes, want)
+	refuse("inputs of shapes %v, want %s", shapes, want)
 }
 
-// outside returns the error of an index.
-func outside(i, index, size int) error {
-	return fmt.Errorf("index %d is %d, want 0 to %d", i, index, size-1)
+// wantIndex refuses index i if it is outside of a dimension.
+func wantIndex(i, index, size int) {
+	if index < 0 || index >= size {
+		refuse("index %d is %d, want 0 to %d", i, index, size-1)
+	}
 }
 
 // likeInput returns the rule for an output of the shape of input 0 and of type t, or of its type with 0.
-func likeInput(t tfpb.DataType) func(c *call) error {
-	return func(c *call) error { return c.make(0, cmp.Or(t, c.in[0].Type), c.in[0].Shape...) }
+func likeInput(t tfpb.DataType) func(c *call) {
+	return func(c *call) { c.make(0, cmp.Or(t, c.in[0].Type), c.in[0].Shape...) }
 }
 
 // broadcast makes output 0 a tensor of type t with the common shape of all inputs, as NumPy has it.
-func (c *call) broadcast(t tfpb.DataType) error {
+func (c *call) broadcast(t tfpb.DataType) {
 	rank := 0
 	for _, t := range c.in {
 		rank = max(rank, len(t.Shape))
@@ -85,12 +89,10 @@ func (c *call) broadcast(t tfpb.DataType) error {
 			if own[d] == 1 {
 				own[d] = size
 			}
-			if size != 1 && size != own[d] {
-				return c.misfit("shapes that broadcast")
-			}
+			c.want(size == 1 || size == own[d], "shapes that broadcast")
 		}
 	}
-	return c.make(0, t, shape...)
+	c.make(0, t, shape...)
 }
 
 // take copies n values of src, which has the same type, from one place to another.

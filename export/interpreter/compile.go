@@ -1,14 +1,12 @@
 package interpreter
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"ringtrain/model/kernel"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/phrase"
 )
 
 // maxFolded bounds what a program keeps of the constants that it has computed, of few signatures. A larger value
@@ -29,140 +27,113 @@ type Program struct {
 
 // Compile prepares a signature. outputs are the keys that are wanted, nil all of them. The error has
 // [exitcode.BadData].
-func (m *Model) Compile(signature string, outputs []string) (*Program, error) {
-	s, err := m.Signature(signature)
-	if err != nil {
-		return nil, exitcode.With(exitcode.BadData, err)
-	}
-	if outputs == nil {
-		return m.programs[slices.IndexFunc(m.Signatures, func(other Signature) bool { return other.Name == signature })], nil
-	}
-	ports := make([]Port, len(outputs))
-	for k, key := range outputs {
-		i, err := s.Output(key)
-		if err != nil {
-			return nil, exitcode.With(exitcode.BadData, inSignature(s, err))
+func (m *Model) Compile(signature string, outputs []string) (p *Program, err error) {
+	_, err = guarded(func() {
+		s := sure(m.Signature(signature))
+		if outputs == nil {
+			p = m.programs[slices.IndexFunc(m.Signatures, func(other Signature) bool { return other.Name == signature })]
+			return
 		}
-		ports[k] = s.Outputs[i]
-	}
-	p, err := m.program(s, ports)
-	if err == nil {
-		err = p.compile(m)
-	}
-	return p, exitcode.With(exitcode.BadData, inSignature(s, err))
-}
-
-// inSignature says in which signature an error is.
-func inSignature(s *Signature, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("signature %s: %w", phrase.Name(s.Name), err)
+		about(s, func() {
+			ports := make([]Port, len(outputs))
+			for k, key := range outputs {
+				ports[k] = s.Outputs[sure(s.Output(key))]
+			}
+			some := m.program(s, ports)
+			some.compile(m)
+			p = some
+		})
+	})
+	return p, exitcode.With(exitcode.BadData, err)
 }
 
 // program returns what a signature reaches for the outputs that are wanted.
-func (m *Model) program(s *Signature, wanted []Port) (*Program, error) {
-	p, err := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
-	if err == nil {
-		p.Inputs, p.Outputs = s.Inputs, wanted
-	}
-	return p, err
+func (m *Model) program(s *Signature, wanted []Port) *Program {
+	p := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
+	p.Inputs, p.Outputs = s.Inputs, wanted
+	return p
 }
 
 // features returns what the program parses, by name.
-func (p *Program) features() ([]Feature, error) {
+func (p *Program) features() []Feature {
 	var all []Feature
 	for _, n := range p.steps {
-		if n.op.features == nil {
-			continue
-		}
+		parser, ok := n.bound.(*parser)
 		in := make([]*Tensor, len(n.in))
 		for i := range n.in {
 			in[i] = n.in[i].constant()
 		}
-		some, err := n.op.features(n, in)
-		if err != nil {
-			return nil, fmt.Errorf("%v: %w", n, err)
+		if ok {
+			all = append(all, parser.describe(in)...)
 		}
-		all = append(all, some...)
 	}
 	byName := func(a, b Feature) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortStableFunc(all, byName)
-	return slices.CompactFunc(all, func(a, b Feature) bool { return byName(a, b) == 0 }), nil
+	return slices.CompactFunc(all, func(a, b Feature) bool { return byName(a, b) == 0 })
 }
 
 // compile makes steps of the nodes that p reaches, or constants.
-func (p *Program) compile(m *Model) error {
+func (p *Program) compile(m *Model) {
 	p.model = m
 	folding, outputs := &running{model: m, engine: newEngine()}, 0
 	for _, n := range p.order {
-		err := p.add(n, folding)
-		if outputs += n.outputs; err == nil && outputs > maxEdges {
-			err = fmt.Errorf("nodes with more than %d outputs together", maxEdges)
-		}
-		if err != nil {
-			return fmt.Errorf("%v: %w", n, err)
-		}
+		about(n, func() {
+			p.add(n, folding)
+			if outputs += n.outputs; outputs > maxEdges {
+				refuse("nodes with more than %d outputs together", maxEdges)
+			}
+		})
 	}
+	exist(p.results)
 	p.order = nil
 	p.idle.New = func() any { return p.newRun() }
-	return exist(p.results)
 }
 
-// exist returns an error if nodes do not have the outputs that are taken. An input of the program has one.
-func exist(all []output) error {
+// exist refuses outputs that nodes do not have. An input of the program has one.
+func exist(all []output) {
 	for _, out := range all {
 		if n := out.node; n.op != nil && out.number >= n.outputs {
-			return fmt.Errorf("%v has no output %d", n, out.number)
+			refuse("%v has no output %d", n, out.number)
 		}
 	}
-	return nil
 }
 
 // add makes n a step, or constants if it is the same in each run.
-func (p *Program) add(n *node, folding *running) error {
-	err := exist(n.in)
-	if err == nil {
-		err = n.op.fits(n)
+func (p *Program) add(n *node, folding *running) {
+	exist(n.in)
+	n.op.check(n)
+	n.outputs, _ = n.op.outputs(n, "")
+	if n.op.bind != nil {
+		n.bound = n.op.bind(n)
 	}
-	if err == nil {
-		n.outputs, _, err = n.op.outputs(n, "")
-	}
-	if err == nil && n.op.bind != nil {
-		n.bound, err = n.op.bind(n)
-	}
-	if err == nil {
-		err = folding.fold(n)
-	}
-	if err != nil || n.constants != nil {
-		return err
+	folding.fold(n)
+	if n.constants != nil {
+		return
 	}
 	if n.place = len(p.steps); p.fuse(n) {
 		n.place = n.in[0].node.place
-		return nil
+		return
 	}
 	p.steps = append(p.steps, n)
-	return nil
 }
 
 // fold computes a node whose outputs are the same in each run. The node remains a step if it depends on an input or on what
 // may change, or has large outputs, or an error, which is then that of each run. Only a constant of the file and a variable
 // may not fail.
-func (r *running) fold(n *node) error {
+func (r *running) fold(n *node) {
 	if n.op.state && (!n.op.reads || r.model.changing) || slices.ContainsFunc(n.in, func(in output) bool { return in.constant() == nil }) {
-		return nil
+		return
 	}
 	c, before := r.call(n), r.bytes
-	err := guarded(c.execute)
-	if err != nil && (len(n.in) == 0 || n.op.reads) {
-		return err
+	_, err := guarded(c.execute)
+	if len(n.in) == 0 || n.op.reads {
+		sure(c, err)
 	}
 	if err != nil || r.bytes > r.model.most.folded {
 		r.bytes = before
-		return nil
+		return
 	}
 	n.constants, n.in = c.out, nil
-	return nil
 }
 
 // fused is what a product or a convolution does to its result before it writes it.

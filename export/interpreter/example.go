@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -35,10 +34,10 @@ type found struct {
 }
 
 // run parses the examples of input 0: it finds the features of each, then sets the outputs of each feature.
-func (p *parser) run(c *call) error {
+func (p *parser) run(c *call) {
 	examples := c.in[0]
 	if rank := len(examples.Shape); rank > 1 || rank == 0 && p.op == "ParseExample" || rank == 1 && p.op == "ParseSingleExample" {
-		return fmt.Errorf("the examples have the shape %v, want a vector, or a scalar where the operation takes one", examples.Shape)
+		refuse("the examples have the shape %v, want a vector, or a scalar where the operation takes one", examples.Shape)
 	}
 	s, _ := c.scratch.(*parsing)
 	if s == nil {
@@ -47,23 +46,17 @@ func (p *parser) run(c *call) error {
 	}
 	s.index()
 	s.examples, s.one = examples.Bytes, len(examples.Shape) == 0
-	n, err := c.run.reserve(tfpb.DataType_DT_STRING, c.dims([]int{len(s.examples), len(p.features)}))
-	if err != nil {
-		return err
-	}
+	n := c.run.reserve(tfpb.DataType_DT_STRING, c.dims([]int{len(s.examples), len(p.features)}))
 	s.found = slices.Grow(s.found[:0], n)[:n]
 	clear(s.found)
 	s.bad = len(s.examples)
 	c.engine().Run(len(s.examples), 32, s)
 	if s.bad < len(s.examples) {
-		return fmt.Errorf("example %d is no tf.Example", s.bad)
+		refuse("example %d is no tf.Example", s.bad)
 	}
 	for k := range p.features {
-		if err := p.features[k].set(s, k); err != nil {
-			return fmt.Errorf("feature %s: %w", phrase.Name(string(s.keys[k])), err)
-		}
+		p.features[k].set(s, k)
 	}
-	return nil
 }
 
 // index finds the places of the keys, unless they are those of the run before.
@@ -134,14 +127,12 @@ func (p *parsing) place(example []found, entry []byte) bool {
 }
 
 // setter returns the function that sets the outputs of a feature, of which read appends the values of a list to others.
-func setter[T any](read func(dst []T, list []byte) ([]T, bool), values values[T]) func(p *parsing, k int) error {
-	return func(p *parsing, k int) error {
+func setter[T any](read func(dst []T, list []byte) ([]T, bool), values values[T]) func(p *parsing, k int) {
+	return func(p *parsing, k int) {
 		f := &p.features[k]
 		all, def, most := (*values(&p.values))[:0], *values(p.fallback(k, p.call.in)), 0
 		if f.fixed() { // its values are read where the output has them
-			if err := p.make(k, 0, 0); err != nil {
-				return err
-			}
+			p.make(k, 0, 0)
 			all = (*values(p.call.out[f.out]))[:0]
 		}
 		p.ends = p.ends[:0]
@@ -156,17 +147,15 @@ func setter[T any](read func(dst []T, list []byte) ([]T, bool), values values[T]
 			}
 			n := len(all) - first
 			if !fits || f.fixed() && n != f.stride || f.varies() && n%f.stride != 0 {
-				return p.misfit(i, k, n)
+				p.misfit(i, k, n)
 			}
 			p.ends, most = append(p.ends, len(all)), max(most, n)
 		}
 		if f.fixed() {
-			return nil
+			return
 		}
 		*values(&p.values) = all
-		if err := p.make(k, len(all), most); err != nil {
-			return err
-		}
+		p.make(k, len(all), most)
 		dst, first := *values(p.call.out[f.out]), 0
 		for i, end := range p.ends {
 			n := copy(dst, all[first:end])
@@ -176,27 +165,27 @@ func setter[T any](read func(dst []T, list []byte) ([]T, bool), values values[T]
 			p.locate(f, i, first, end)
 			dst, first = dst[n:], end
 		}
-		return nil
 	}
 }
 
-// misfit returns the error of feature k of an example.
-func (p *parsing) misfit(example, k, n int) error {
+// misfit refuses feature k of an example, which has n values.
+func (p *parsing) misfit(example, k, n int) {
 	f, tag := &p.features[k], p.found[example*len(p.features)+k].tag
+	lists := map[byte]string{tagFirst: "bytes_list", tagSecond: "float_list", tagThird: "int64_list"}
+	says := fmt.Sprintf("a malformed list, or %d values, want %v and shape %v", n, f.Type, f.Shape)
 	switch {
 	case tag == 0:
-		return fmt.Errorf("example %d: it is missing, and it is required", example)
+		says = "it is missing, and it is required"
 	case tag == tagMalformed:
-		return fmt.Errorf("example %d: it is malformed", example)
+		says = "it is malformed"
 	case tag != f.tag:
-		lists := [...]string{tagFirst: "bytes_list", tagSecond: "float_list", tagThird: "int64_list"}
-		return fmt.Errorf("example %d: it has a list of the kind %s, want %s", example, lists[tag], lists[f.tag])
+		says = fmt.Sprintf("it has a list of the kind %s, want %s", lists[tag], lists[f.tag])
 	}
-	return fmt.Errorf("example %d: a malformed list, or %d values, want %v and shape %v", example, n, f.Type, f.Shape)
+	refuse("feature %s: example %d: %s", phrase.Name(string(p.keys[k])), example, says)
 }
 
 // make makes the outputs of feature k.
-func (p *parsing) make(k, total, most int) error {
+func (p *parsing) make(k, total, most int) {
 	f, c, n := &p.features[k], p.call, []int{len(p.examples)}
 	if p.one {
 		n = nil
@@ -207,15 +196,16 @@ func (p *parsing) make(k, total, most int) error {
 		if f.varies() {
 			shape[len(n)] = most / f.stride
 		}
-		return c.make(f.out, f.Type, shape...)
+		c.make(f.out, f.Type, shape...)
 	case Ragged:
-		err := errors.Join(c.make(f.out, f.Type, total), c.make(f.out+p.ragged, f.splits, len(n)*(len(p.examples)+1)))
-		if err == nil && !p.one {
+		c.make(f.out, f.Type, total)
+		c.make(f.out+p.ragged, f.splits, len(n)*(len(p.examples)+1))
+		if !p.one {
 			c.out[f.out+p.ragged].put(0, 0)
 		}
-		return err
+	case Sparse:
+		c.makeSparse(f.out-p.sparse, p.sparse, f.Type, total, c.dims(n, []int{most})...)
 	}
-	return c.makeSparse(f.out-p.sparse, p.sparse, f.Type, total, c.dims(n, []int{most})...)
 }
 
 // locate sets where values of an example are, which begin and end there.

@@ -15,28 +15,27 @@ import (
 // for all T; i for int32 or int64, n for int32, b for bool, s for string, x for any. In T+i the T stands
 // for one or more inputs. Without kinds nothing is checked.
 
-// fits returns an error if a node has not the number of inputs, the attributes or the type of the operation.
-func (o *op) fits(n *node) error {
+// check refuses a node that has not the number of inputs, the attributes or the type of the operation.
+func (o *op) check(n *node) {
 	first, rest, variadic := strings.Cut(o.kinds, "+")
 	if repeated := len(n.in) - len(rest); o.kinds != "" && (variadic && repeated < 1 || !variadic && len(n.in) != len(first)) {
-		return fmt.Errorf("%d inputs, want %s", len(n.in), o.kinds)
+		refuse("%d inputs, want %s", len(n.in), o.kinds)
 	}
 	for term := range strings.FieldsSeq(o.attrs) {
 		name, want, only := strings.Cut(term, "=")
 		have := n.attrs[name]
 		if have == nil && !only {
-			return fmt.Errorf("attribute %s is missing", name)
+			refuse("attribute %s is missing", name)
 		}
 		if value := said(have); have != nil && only && value != want {
-			return fmt.Errorf("%s is %s, want %s", name, phrase.Name(value), want)
+			refuse("%s is %s, want %s", name, phrase.Name(value), want)
 		}
 	}
 	for _, name := range []string{"T", "SrcT", "out_type"} {
 		if t := n.typ(name); o.types != nil && t != tfpb.DataType_DT_INVALID && !slices.Contains(o.types, t) {
-			return fmt.Errorf("attribute %s is %v, which is not known here, only %v", name, t, o.types)
+			refuse("attribute %s is %v, which is not known here, only %v", name, t, o.types)
 		}
 	}
-	return nil
 }
 
 // said returns the value of an attribute as a text.
@@ -57,11 +56,11 @@ func said(a *tfpb.AttrValue) string {
 	return ""
 }
 
-// accepts returns an error if the types of the inputs are not those of the operation. The values may
+// accept refuses inputs of other types than those of the operation. The values may
 // then be read without a further check.
-func (o *op) accepts(in []*Tensor) error {
+func (o *op) accept(in []*Tensor) {
 	if o.kinds == "" {
-		return nil
+		return
 	}
 	first, rest, variadic := strings.Cut(o.kinds, "+")
 	same := tfpb.DataType_DT_INVALID
@@ -75,8 +74,7 @@ func (o *op) accepts(in []*Tensor) error {
 			same = cmp.Or(same, t.Type)
 		}
 		if want != nil && !slices.Contains(want, t.Type) || kind == 'T' && t.Type != same {
-			return fmt.Errorf("input %d is %v, want %s", i, t.Type, o.kinds)
+			refuse("input %d is %v, want %s", i, t.Type, o.kinds)
 		}
 	}
-	return nil
 }

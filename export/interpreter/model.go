@@ -49,6 +49,9 @@ type Signature struct {
 	Features        []Feature // of the tf.Examples that its input of examples takes, by name; nil: it takes none
 }
 
+// String returns the signature as messages have it.
+func (s *Signature) String() string { return "signature " + phrase.Name(s.Name) }
+
 // Signature returns the signature of a name.
 func (m *Model) Signature(name string) (*Signature, error) {
 	names := make([]string, len(m.Signatures))
@@ -128,17 +131,14 @@ func (m *Model) resource(key string, create func() any) any {
 }
 
 // constant returns the value of a node's message, which lasts as long as the model.
-func (m *Model) constant(p *tfpb.TensorProto) (*Tensor, error) {
+func (m *Model) constant(p *tfpb.TensorProto) *Tensor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if t := m.constants[p]; t != nil {
-		return t, nil
+		return t
 	}
-	t, err := FromProto(p, m.most.constants)
-	if err != nil {
-		return nil, err
-	}
+	t := sure(FromProto(p, m.most.constants))
 	m.most.constants -= Elements(t.Shape) * laneOf(t.Type).size()
 	m.constants[p] = t
-	return t, nil
+	return t
 }

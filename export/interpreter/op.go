@@ -1,7 +1,6 @@
 package interpreter
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,18 +12,16 @@ import (
 // op is an operation of TensorFlow.
 type op struct {
 	name    string
-	kinds   string                     // of the inputs; see accepts
-	out     string                     // ports of the outputs: "indices+values", "tensors*dtypes" of as many as an attribute says; "": one, "0": none
-	types   []tfpb.DataType            // that the attribute T may have (of an operation without T: its first type attribute); nil: any
-	attrs   string                     // that it must have, "pattern"; or of which one value is known here, "exclusive=false"
-	bind    func(n *node) (any, error) // reads the attributes once, when a program is compiled; nil: there are none to read
-	shape   func(c *call) error        // calls make for each output; nil: run does it, because the values decide the shape
-	run     func(c *call) error        // sets the values of the outputs
-	state   bool                       // reads or changes a variable or a table: its answer is no constant
-	reads   bool                       // reads the variable of input 0, or its own: a constant if nothing assigns the variable
-	assigns bool                       // changes the variable of input 0
-
-	features func(n *node, in []*Tensor) ([]Feature, error) // of an operation that parses; in[i] is nil if it is no constant
+	kinds   string            // of the inputs; see accepts
+	out     string            // ports of the outputs: "indices+values", "tensors*dtypes" of as many as an attribute says; "": one, "0": none
+	types   []tfpb.DataType   // that the attribute T may have (of an operation without T: its first type attribute); nil: any
+	attrs   string            // that it must have, "pattern"; or of which one value is known here, "exclusive=false"
+	bind    func(n *node) any // reads the attributes once, when a program is compiled; nil: there are none to read
+	shape   func(c *call)     // calls make for each output; nil: run does it, because the values decide the shape
+	run     func(c *call)     // sets the values of the outputs
+	state   bool              // reads or changes a variable or a table: its answer is no constant
+	reads   bool              // reads the variable of input 0, or its own: a constant if nothing assigns the variable
+	assigns bool              // changes the variable of input 0
 }
 
 // operations returns all operations of the interpreter.
@@ -33,7 +30,7 @@ func operations() []op {
 }
 
 // outputs returns the number of outputs of a node, and of those before a port.
-func (o *op) outputs(n *node, port string) (all, before int, err error) {
+func (o *op) outputs(n *node, port string) (all, before int) {
 	for term := range strings.SplitSeq(o.out, "+") {
 		name, counter, many := strings.Cut(term, "*")
 		k := 1
@@ -43,14 +40,14 @@ func (o *op) outputs(n *node, port string) (all, before int, err error) {
 			k = n.length(counter)
 		}
 		if k < 0 || k > maxOutputs {
-			return 0, 0, fmt.Errorf("attribute %s counts %d, want 0 to %d", counter, k, maxOutputs)
+			refuse("attribute %s counts %d, want 0 to %d", counter, k, maxOutputs)
 		}
 		if name == port {
 			before = all
 		}
 		all += k
 	}
-	return all, before, nil
+	return all, before
 }
 
 // call is one execution of a node. Its inputs belong to other nodes or to the caller of Run. What it
@@ -71,15 +68,11 @@ type call struct {
 func (c *call) engine() *kernel.Engine { return c.run.engine }
 
 // make gives output i a type, a shape and values, which are those of an earlier run and not zero. It
-// takes memory only where no earlier run had as much. The error is that of a limit.
-func (c *call) make(i int, t tfpb.DataType, shape ...int) error {
-	n, err := c.run.reserve(t, shape)
-	if err != nil {
-		return err
-	}
+// takes memory only where no earlier run had as much, and refuses more than the limits.
+func (c *call) make(i int, t tfpb.DataType, shape ...int) {
+	n := c.run.reserve(t, shape)
 	c.own[i].resize(t, shape, n)
 	*c.out[i] = c.own[i]
-	return nil
 }
 
 // share makes output i the values of t in another shape, without a copy. A value of a variable is not the

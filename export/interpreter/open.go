@@ -47,7 +47,7 @@ func Open(dir string) (*Model, error) {
 func open(dir string, meta *tfpb.MetaGraphDef, most limits) (*Model, error) {
 	m := &Model{Path: dir, meta: meta, prefix: filepath.Join(dir, "variables", "variables"), most: most, changing: true,
 		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}}
-	if err := guarded(m.load); err != nil {
+	if _, err := guarded(m.load); err != nil {
 		m.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", dir, err))
 	}
@@ -101,120 +101,85 @@ func parseMeta(data []byte) (*tfpb.MetaGraphDef, error) {
 }
 
 // load makes the model ready for Compile.
-func (m *Model) load() error {
-	for _, step := range []func() error{m.index, m.describe, m.findPaths, m.expand, m.start, m.compile} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *Model) index() (err error) {
-	m.lib, err = newLibrary(m.meta.GetGraphDef())
-	return err
-}
-
-// compile compiles each signature with all of its outputs, and finds the features of its examples.
-func (m *Model) compile() error {
+func (m *Model) load() {
+	m.lib = newLibrary(m.meta.GetGraphDef())
+	m.describe()
+	m.findPaths()
+	m.expand()
+	m.start()
 	for i, p := range m.programs {
 		s := &m.Signatures[i]
-		err := p.compile(m)
-		if err == nil {
-			s.Features, err = p.features()
-		}
-		if err != nil {
-			return inSignature(s, err)
-		}
+		about(s, func() {
+			p.compile(m)
+			s.Features = p.features()
+		})
 	}
-	return nil
 }
 
 // expand finds the nodes that the signatures and the start reach. It refuses operations that are not known.
-func (m *Model) expand() error {
+func (m *Model) expand() {
 	for i := range m.Signatures {
 		s := &m.Signatures[i]
-		p, err := m.program(s, s.Outputs)
-		if err != nil {
-			return inSignature(s, err)
-		}
-		m.programs = append(m.programs, p)
+		about(s, func() { m.programs = append(m.programs, m.program(s, s.Outputs)) })
 	}
 	for _, node := range m.startNodes() {
-		p, err := m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node)
-		if err != nil {
-			return err
-		}
-		m.starts = append(m.starts, p)
+		m.starts = append(m.starts, m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node))
 	}
-	return m.lib.refuse()
+	m.lib.refuse()
 }
 
 // start gives variables and tables their values. Its buffers are never used again, so a variable may keep
 // what it is given.
-func (m *Model) start() error {
-	starts := m.starts
+func (m *Model) start() {
 	if _, err := os.Stat(m.prefix + ".index"); errors.Is(err, fs.ErrNotExist) {
-		starts = starts[1:] // there is nothing to restore
-	} else if m.variables, err = bundle.Open(m.prefix); err != nil {
-		return err
+		m.starts = m.starts[1:] // there is nothing to restore
+	} else {
+		m.variables = sure(bundle.Open(m.prefix))
 	}
 	var inputs []*Tensor
 	for _, name := range slices.Sorted(maps.Keys(m.paths)) {
 		inputs = append(inputs, &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(m.paths[name])}})
 	}
-	for _, p := range starts {
-		if err := p.compile(m); err != nil {
-			return err
-		}
+	for _, p := range m.starts {
+		p.compile(m)
 		r := p.newRun()
 		r.once = true
-		if _, err := r.run(inputs, nil); err != nil {
-			return err
-		}
+		sure(r.run(inputs, nil))
 	}
 	m.starts, m.changing = nil, slices.ContainsFunc(m.programs, func(p *Program) bool {
 		return slices.ContainsFunc(p.order, func(n *node) bool { return n.op.assigns })
 	})
-	return nil
 }
 
 // describe reads the signatures.
-func (m *Model) describe() error {
+func (m *Model) describe() {
 	defs := m.meta.GetSignatureDef()
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
 		if name == initKey || name == trainKey {
 			continue
 		}
 		s := Signature{Name: name, Method: defs[name].GetMethodName()}
-		var err error
-		if s.Inputs, err = m.ports(defs[name].GetInputs()); err == nil {
-			s.Outputs, err = m.ports(defs[name].GetOutputs())
-		}
-		if err != nil {
-			return fmt.Errorf("signature %s: %w", phrase.Name(name), err)
-		}
+		about(&s, func() { s.Inputs, s.Outputs = m.ports(defs[name].GetInputs()), m.ports(defs[name].GetOutputs()) })
 		m.Signatures = append(m.Signatures, s)
 	}
 	n := len(m.Signatures)
 	switch {
 	case n == 0:
-		return errors.New("no signature")
+		refuse("no signature")
 	case n > maxSignatures:
-		return fmt.Errorf("%d signatures, want %d at most", n, maxSignatures)
+		refuse("%d signatures, want %d at most", n, maxSignatures)
 	}
 	m.most.folded = min(maxFolded, maxBytes/n)
-	return nil
 }
 
 // ports returns inputs or outputs by key. Where a placeholder has another type than the signature says, the
 // placeholder is right: TensorFlow feeds the graph.
-func (m *Model) ports(infos map[string]*tfpb.TensorInfo) ([]Port, error) {
+func (m *Model) ports(infos map[string]*tfpb.TensorInfo) []Port {
 	var all []Port
 	for _, key := range slices.Sorted(maps.Keys(infos)) {
 		info := infos[key]
 		if info.GetName() == "" {
-			return nil, fmt.Errorf("%s is no dense tensor", phrase.Name(key))
+			refuse("%s is no dense tensor", phrase.Name(key))
 		}
 		p := Port{Key: key, Type: info.GetDtype(), tensor: info.GetName()}
 		base, _, _ := strings.Cut(p.tensor, ":")
@@ -226,7 +191,7 @@ func (m *Model) ports(infos map[string]*tfpb.TensorInfo) ([]Port, error) {
 		}
 		all = append(all, p)
 	}
-	return all, nil
+	return all
 }
 
 // dims returns the sizes of a shape, not nil.
@@ -259,7 +224,7 @@ func (m *Model) startNodes() []string {
 }
 
 // findPaths finds the paths of the variables and of each asset, by the tensor that has it.
-func (m *Model) findPaths() error {
+func (m *Model) findPaths() {
 	m.paths = map[string]string{}
 	if name := m.meta.GetSaverDef().GetFilenameTensorName(); name != "" {
 		m.paths[name] = m.prefix
@@ -268,15 +233,14 @@ func (m *Model) findPaths() error {
 	for _, a := range m.meta.GetCollectionDef()["saved_model_assets"].GetAnyList().GetValue() { // of an older TensorFlow
 		def := &tfpb.AssetFileDef{}
 		if err := proto.Unmarshal(a.GetValue(), def); err != nil {
-			return fmt.Errorf("the list of assets is damaged: %w", err)
+			refuse("the list of assets is damaged: %w", err)
 		}
 		defs = append(defs, def)
 	}
 	for _, d := range defs {
 		if !filepath.IsLocal(d.GetFilename()) {
-			return fmt.Errorf("asset %s is not in the folder %s", phrase.Name(d.GetFilename()), assets)
+			refuse("asset %s is not in the folder %s", phrase.Name(d.GetFilename()), assets)
 		}
 		m.paths[d.GetTensorInfo().GetName()] = filepath.Join(m.Path, assets, d.GetFilename())
 	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package interpreter
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"ringtrain/export/tfpb"
@@ -14,37 +12,34 @@ func arrayOps() []op {
 		{name: "Shape", kinds: "x", run: runShape},
 		{name: "Reshape", kinds: "xi", run: reshape},
 		{name: "ExpandDims", kinds: "xi", run: expandDims},
-		{name: "Squeeze", kinds: "x", bind: func(n *node) (any, error) { return n.integers("squeeze_dims"), nil }, run: squeeze},
+		{name: "Squeeze", kinds: "x", bind: func(n *node) any { return n.integers("squeeze_dims") }, run: squeeze},
 		{name: "Fill", kinds: "ix", run: fill},
-		{name: "ZerosLike", kinds: "x", shape: likeInput(0), run: func(c *call) error { c.out[0].zero(); return nil }},
+		{name: "ZerosLike", kinds: "x", shape: likeInput(0), run: func(c *call) { c.out[0].zero() }},
 		{name: "Tile", kinds: "xi", run: tile},
-		{name: "Pack", kinds: "T+", bind: func(n *node) (any, error) { return n.integer("axis", 0), nil }, run: pack},
+		{name: "Pack", kinds: "T+", bind: func(n *node) any { return n.integer("axis", 0) }, run: pack},
 		{name: "ConcatV2", kinds: "T+i", run: concat},
 		{name: "Pad", kinds: "xi", run: pad},
 		{name: "StridedSlice", kinds: "xiii", attrs: "ellipsis_mask=0 new_axis_mask=0", bind: bindSlice, run: slice},
 		{name: "GatherV2", kinds: "xii", attrs: "batch_dims=0", run: gather},
 		{name: "ResourceGather", kinds: "xi", attrs: "batch_dims=0", run: resourceGather, state: true, reads: true},
 		{name: "GatherNd", kinds: "xi", run: gatherNd},
-		{name: "OneHot", kinds: "inTT", bind: func(n *node) (any, error) { return n.integer("axis", -1), nil }, run: oneHot},
+		{name: "OneHot", kinds: "inTT", bind: func(n *node) any { return n.integer("axis", -1) }, run: oneHot},
 		{name: "Where", kinds: "b", run: where},
 	}
 }
 
-func runShape(c *call) error {
+func runShape(c *call) {
 	t := tfpb.DataType_DT_INT32
 	if c.node.typ("out_type") == tfpb.DataType_DT_INT64 {
 		t = tfpb.DataType_DT_INT64
 	}
-	if err := c.make(0, t, len(c.in[0].Shape)); err != nil {
-		return err
-	}
+	c.make(0, t, len(c.in[0].Shape))
 	for i, d := range c.in[0].Shape {
 		c.out[0].put(i, d)
 	}
-	return nil
 }
 
-func reshape(c *call) error {
+func reshape(c *call) {
 	shape, n, open := c.list(1), Elements(c.in[0].Shape), slices.Index(c.list(1), -1)
 	if open >= 0 { // has what is left; where the shape names a 0, the zeros of both are left out of the count
 		shape[open] = 1
@@ -60,32 +55,26 @@ func reshape(c *call) error {
 		shape[open] = values
 	}
 	if have, err := elements(c.in[0].Type, shape, maxBytes); err != nil || have != n {
-		return errors.Join(fmt.Errorf("%d values do not fit %v", n, slices.Clone(shape)), err)
+		refuse("%d values do not fit %v", n, slices.Clone(shape))
 	}
 	c.share(0, c.in[0], shape...)
-	return nil
 }
 
-func expandDims(c *call) error {
+func expandDims(c *call) {
 	in := c.in[0].Shape
-	axis, err := c.axis(1, len(in)+1)
-	if err == nil {
-		c.share(0, c.in[0], c.dims(in[:axis], []int{1}, in[axis:])...)
-	}
-	return err
+	axis := c.axis(1, len(in)+1)
+	c.share(0, c.in[0], c.dims(in[:axis], []int{1}, in[axis:])...)
 }
 
-func squeeze(c *call) error {
+func squeeze(c *call) {
 	in, axes, shape := c.in[0].Shape, c.node.bound.([]int64), c.dims()
 	for _, axis := range axes {
-		if _, err := within(int(axis), len(in)); err != nil {
-			return err
-		}
+		within(int(axis), len(in))
 	}
 	for d, size := range in {
 		named := slices.Contains(axes, int64(d)) || slices.Contains(axes, int64(d-len(in)))
 		if named && size != 1 {
-			return fmt.Errorf("dimension %d is %d, want 1", d, size)
+			refuse("dimension %d is %d, want 1", d, size)
 		}
 		if !named && (len(axes) > 0 || size != 1) {
 			shape = append(shape, size)
@@ -93,15 +82,11 @@ func squeeze(c *call) error {
 	}
 	c.sizes = shape
 	c.share(0, c.in[0], shape...)
-	return nil
 }
 
-func fill(c *call) error {
-	if err := c.make(0, c.in[1].Type, c.list(0)...); err != nil {
-		return err
-	}
+func fill(c *call) {
+	c.make(0, c.in[1].Type, c.list(0)...)
 	c.out[0].repeat(c.in[1])
-	return nil
 }
 
 // repeat sets all values to the one of src.
@@ -113,18 +98,14 @@ func (t *Tensor) repeat(src *Tensor) {
 	}
 }
 
-func tile(c *call) error {
+func tile(c *call) {
 	in, times := c.in[0].Shape, c.list(1)
-	if len(times) != len(in) {
-		return c.misfit("a multiple for each dimension")
-	}
+	c.want(len(times) == len(in), "a multiple for each dimension")
 	shape := c.dims(in)
 	for d, k := range times {
 		shape[d] *= k
 	}
-	if err := c.make(0, c.in[0].Type, shape...); err != nil {
-		return err
-	}
+	c.make(0, c.in[0].Type, shape...)
 	var w walk
 	for d, size := range in {
 		inside := Elements(shape[d+1:])
@@ -132,73 +113,55 @@ func tile(c *call) error {
 		w.dim(size, [4]int{inside, Elements(in[d+1:])})
 	}
 	w.move(c.out[0], c.in[0])
-	return nil
 }
 
-func pack(c *call) error {
+func pack(c *call) {
 	in := c.in[0].Shape
-	axis, err := within(c.node.bound.(int), len(in)+1)
-	if err != nil {
-		return err
-	}
+	axis := within(c.node.bound.(int), len(in)+1)
 	for _, t := range c.in {
-		if !slices.Equal(t.Shape, in) {
-			return c.misfit("equal shapes")
-		}
+		c.want(slices.Equal(t.Shape, in), "equal shapes")
 	}
-	return c.join(c.in, axis, c.dims(in[:axis], []int{len(c.in)}, in[axis:]))
+	c.join(c.in, axis, c.dims(in[:axis], []int{len(c.in)}, in[axis:]))
 }
 
-func concat(c *call) error {
+func concat(c *call) {
 	last := len(c.in) - 1
 	in := c.in[0].Shape
-	axis, err := c.axis(last, len(in))
-	if err != nil {
-		return err
-	}
+	axis := c.axis(last, len(in))
 	shape := c.dims(in)
 	shape[axis] = 0
 	for _, t := range c.in[:last] {
-		if len(t.Shape) != len(in) || !slices.Equal(t.Shape[:axis], in[:axis]) || !slices.Equal(t.Shape[axis+1:], in[axis+1:]) {
-			return c.misfit("shapes that are equal beside the axis")
-		}
+		c.want(len(t.Shape) == len(in) && slices.Equal(t.Shape[:axis], in[:axis]) && slices.Equal(t.Shape[axis+1:], in[axis+1:]), "shapes that are equal beside the axis")
 		shape[axis] += t.Shape[axis]
 	}
-	return c.join(c.in[:last], axis, shape)
+	c.join(c.in[:last], axis, shape)
 }
 
 // join makes output 0 and puts the tensors side by side in each of its rows outside the axis.
-func (c *call) join(in []*Tensor, axis int, shape []int) error {
-	if err := c.make(0, in[0].Type, shape...); err != nil {
-		return err
-	}
+func (c *call) join(in []*Tensor, axis int, shape []int) {
+	c.make(0, in[0].Type, shape...)
 	rows, width, at := Elements(shape[:axis]), Elements(shape[axis:]), 0
 	if c.out[0].length() == 0 {
-		return nil
+		return
 	}
 	for _, t := range in {
 		n := t.length() / rows
 		c.out[0].lane().move(c.out[0], t, pieces{at, width, 0, n, rows, n, nil})
 		at += n
 	}
-	return nil
 }
 
-func pad(c *call) error {
+func pad(c *call) {
 	in, by := c.in[0].Shape, c.list(1)
-	if len(by) != 2*len(in) {
-		return c.misfit("two margins for each dimension")
-	}
+	c.want(len(by) == 2*len(in), "two margins for each dimension")
 	shape := c.dims(in)
 	for d := range shape {
 		if by[2*d] < 0 || by[2*d+1] < 0 {
-			return fmt.Errorf("a margin of dimension %d is negative", d)
+			refuse("a margin of dimension %d is negative", d)
 		}
 		shape[d] += by[2*d] + by[2*d+1]
 	}
-	if err := c.make(0, c.in[0].Type, shape...); err != nil {
-		return err
-	}
+	c.make(0, c.in[0].Type, shape...)
 	c.out[0].zero()
 	var w walk
 	for d, size := range in {
@@ -207,32 +170,26 @@ func pad(c *call) error {
 		w.at[0] += by[2*d] * inside
 	}
 	w.move(c.out[0], c.in[0])
-	return nil
 }
 
 // slicing has the masks of StridedSlice. A bit stands for an entry of begin, end and strides.
 type slicing struct{ begin, end, shrink int }
 
-func bindSlice(n *node) (any, error) {
-	return slicing{n.integer("begin_mask", 0), n.integer("end_mask", 0), n.integer("shrink_axis_mask", 0)}, nil
+func bindSlice(n *node) any {
+	return slicing{n.integer("begin_mask", 0), n.integer("end_mask", 0), n.integer("shrink_axis_mask", 0)}
 }
 
 // slice takes the range begin:end:stride of each dimension, as Python does, or one index of it.
-func slice(c *call) error {
+func slice(c *call) {
 	in, begin, end, stride := c.in[0].Shape, c.list(1), c.list(2), c.list(3)
 	masks, shape := c.node.bound.(slicing), c.dims()
-	if len(begin) > len(in) || len(end) != len(begin) || len(stride) != len(begin) {
-		return c.misfit("an entry for each dimension at most")
-	}
+	c.want(len(begin) <= len(in) && len(end) == len(begin) && len(stride) == len(begin), "an entry for each dimension at most")
 	var w walk
 	for d, size := range in {
 		first, n, by := 0, size, 1
 		if d < len(begin) {
-			var err error
 			by = stride[d]
-			if first, n, err = masks.entry(1<<d, size, begin[d], end[d], by); err != nil {
-				return fmt.Errorf("dimension %d: %w", d, err)
-			}
+			first, n = masks.entry(d, size, begin[d], end[d], by)
 		}
 		inside := Elements(in[d+1:])
 		w.at[1] += min(first, first*n) * inside
@@ -242,25 +199,23 @@ func slice(c *call) error {
 		}
 	}
 	c.sizes = shape
-	if err := c.make(0, c.in[0].Type, shape...); err != nil {
-		return err
-	}
+	c.make(0, c.in[0].Type, shape...)
 	inside := 1
 	for d := w.dims - 1; d >= 0; d-- {
 		w.step[d][0] = inside
 		inside *= w.size[d]
 	}
 	w.move(c.out[0], c.in[0])
-	return nil
 }
 
-// entry returns the first index of a dimension that is taken, and how many.
-func (s slicing) entry(bit, size, begin, end, stride int) (first, n int, err error) {
+// entry returns the first index of dimension d that is taken, and how many.
+func (s slicing) entry(d, size, begin, end, stride int) (first, n int) {
+	bit := 1 << d
 	stride = min(max(stride, -size-1), size+1) // a longer one takes no other value, and its sums overflow
 	low, high, last, back := 0, size, size, -1
 	switch {
 	case stride == 0:
-		return 0, 0, errors.New("a stride is 0")
+		refuse("the stride of dimension %d is 0", d)
 	case stride < 0:
 		low, high, first, last, back = -1, size-1, size-1, -1, 1
 	}
@@ -271,10 +226,14 @@ func (s slicing) entry(bit, size, begin, end, stride int) (first, n int, err err
 		return min(max(v, low), high)
 	}
 	if s.shrink&bit != 0 {
-		if begin < -size || begin >= size || stride < 0 {
-			return 0, 0, outside(0, begin, size)
+		if stride < 0 {
+			refuse("dimension %d is taken at one place with the stride %d", d, stride)
 		}
-		return place(begin), 1, nil
+		if begin < 0 {
+			begin += size
+		}
+		wantIndex(d, begin, size)
+		return begin, 1
 	}
 	if s.begin&bit == 0 {
 		first = place(begin)
@@ -282,5 +241,5 @@ func (s slicing) entry(bit, size, begin, end, stride int) (first, n int, err err
 	if s.end&bit == 0 {
 		last = place(end)
 	}
-	return first, max(0, (last-first+stride+back)/stride), nil
+	return first, max(0, (last-first+stride+back)/stride)
 }

@@ -3,7 +3,6 @@ package interpreter
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 
@@ -29,9 +28,11 @@ type number interface {
 // mathOps returns the operations of this file: those that compute element by element.
 func mathOps() []op {
 	ops := []op{
-		{name: "LeakyRelu", kinds: "T", types: float32s, bind: func(n *node) (any, error) { return n.float("alpha", 0.2), nil }, shape: likeInput(0), run: leakyReLU},
-		{name: "Cast", kinds: "T", types: slices.Concat(numbers, truths), bind: bindCast, shape: shapeCast, run: cast},
-		{name: "SelectV2", kinds: "bTT", shape: func(c *call) error { return c.broadcast(c.in[1].Type) }, run: choose},
+		{name: "LeakyRelu", kinds: "T", types: float32s, shape: likeInput(0), run: func(c *call) {
+			c.engine().LeakyReLU(c.out[0].Float32, c.in[0].Float32, c.node.float("alpha", 0.2))
+		}},
+		{name: "Cast", kinds: "T", types: slices.Concat(numbers, truths), bind: bindCast, run: cast},
+		{name: "SelectV2", kinds: "bTT", shape: func(c *call) { c.broadcast(c.in[1].Type) }, run: choose},
 	}
 	for _, f := range functions() {
 		ops = append(ops, op{name: f.name, kinds: "T", types: floats, shape: likeInput(0), run: f.run})
@@ -40,7 +41,7 @@ func mathOps() []op {
 		ops = append(ops, op{name: a.name, kinds: "TT", types: a.types, attrs: a.attrs, shape: a.shape, run: a.run})
 	}
 	for _, r := range relations() {
-		toBool := func(c *call) error { return c.broadcast(tfpb.DataType_DT_BOOL) }
+		toBool := func(c *call) { c.broadcast(tfpb.DataType_DT_BOOL) }
 		ops = append(ops, op{name: r.name, kinds: r.kinds, types: slices.Concat(numbers, texts), shape: toBool, run: r.run})
 	}
 	return ops
@@ -92,7 +93,7 @@ func functions() []function {
 	}
 }
 
-func (f *function) run(c *call) error {
+func (f *function) run(c *call) {
 	x, y := c.in[0], c.out[0]
 	if f.fast != nil {
 		f.fast(c.engine(), y.Float32, x.Float32)
@@ -100,7 +101,6 @@ func (f *function) run(c *call) error {
 		apply(y.Float32, x.Float32, f.f)
 	}
 	apply(y.Float64, x.Float64, f.f)
-	return nil
 }
 
 // apply writes f of each element of x to y.
@@ -160,18 +160,16 @@ func floorDiv(x, y int64) int64 {
 	return q
 }
 
-func (a *arithmetic) shape(c *call) error {
+func (a *arithmetic) shape(c *call) {
 	x, y := c.in[0].Shape, c.in[1].Shape
-	if a.name == biasAdd && (len(x) < 2 || len(y) != 1 || x[len(x)-1] != y[0]) {
-		return c.misfit("a bias for the last dimension")
-	}
-	return c.broadcast(c.in[0].Type)
+	c.want(a.name != biasAdd || len(x) > 1 && len(y) == 1 && x[len(x)-1] == y[0], "a bias for the last dimension")
+	c.broadcast(c.in[0].Type)
 }
 
-func (a *arithmetic) run(c *call) error {
+func (a *arithmetic) run(c *call) {
 	x, y, out := c.in[0], c.in[1], c.out[0]
 	if a.f == nil && out.length() > 0 && (slices.Contains(y.Int32, 0) || slices.Contains(y.Int64, 0)) {
-		return errors.New("an integer is divided by 0")
+		refuse("an integer is divided by 0")
 	}
 	var w walk
 	w.spread(out, x, y)
@@ -179,7 +177,6 @@ func (a *arithmetic) run(c *call) error {
 	combine(&w, out.Float64, x.Float64, y.Float64, a.f)
 	combine(&w, out.Int32, x.Int32, y.Int32, a.i)
 	combine(&w, out.Int64, x.Int64, y.Int64, a.i)
-	return nil
 }
 
 // float32s computes rows by the kernel if both operands have all of their values there. A product of a row with one
@@ -250,7 +247,7 @@ func relations() []relation {
 	}
 }
 
-func (r *relation) run(c *call) error {
+func (r *relation) run(c *call) {
 	x, y, dst := c.in[0], c.in[len(c.in)-1], c.out[0].Bool
 	var w walk
 	w.spread(c.out[0], x, y)
@@ -260,7 +257,6 @@ func (r *relation) run(c *call) error {
 	compare(&w, dst, x.Int64, y.Int64, r.results, order)
 	compare(&w, dst, x.Bytes, y.Bytes, r.results, func(x, y []byte) int { return order(bytes.Compare(x, y), 0) })
 	compare(&w, dst, x.Bool, y.Bool, r.results, both)
-	return nil
 }
 
 // compare writes whether the result of f is one of those that are asked for.
@@ -299,36 +295,28 @@ func both(x, y bool) int {
 	return bothFalse
 }
 
-func leakyReLU(c *call) error {
-	c.engine().LeakyReLU(c.out[0].Float32, c.in[0].Float32, c.node.bound.(float32))
-	return nil
-}
-
 // choose takes each element of input 1 or input 2, as the condition says.
-func choose(c *call) error {
+func choose(c *call) {
 	var w walk
 	w.spread(c.out[0], c.in...)
 	c.out[0].lane().pick(w, c.out[0], c.in[0], c.in[1], c.in[2])
-	return nil
 }
 
-func bindCast(n *node) (any, error) {
+func bindCast(n *node) any {
 	t := n.typ("DstT")
 	if !slices.Contains(numbers, t) {
-		return nil, errors.New("attribute DstT is no type of numbers")
+		refuse("attribute DstT is no type of numbers")
 	}
-	return t, nil
+	return t
 }
 
-func shapeCast(c *call) error { return c.make(0, c.node.bound.(tfpb.DataType), c.in[0].Shape...) }
-
-func cast(c *call) error {
-	x, y := c.in[0], c.out[0]
-	castTo(y.Float32, x, math.Inf(-1), math.Inf(1))
-	castTo(y.Float64, x, math.Inf(-1), math.Inf(1))
-	castTo(y.Int32, x, math.MinInt32, math.MaxInt32+1)
-	castTo(y.Int64, x, math.MinInt64, math.MaxInt64)
-	return nil
+func cast(c *call) {
+	x := c.in[0]
+	c.make(0, c.node.bound.(tfpb.DataType), x.Shape...)
+	castTo(c.out[0].Float32, x, math.Inf(-1), math.Inf(1))
+	castTo(c.out[0].Float64, x, math.Inf(-1), math.Inf(1))
+	castTo(c.out[0].Int32, x, math.MinInt32, math.MaxInt32+1)
+	castTo(c.out[0].Int64, x, math.MinInt64, math.MaxInt64)
 }
 
 // castTo converts the values of x. A float that is not between least and top, which are those of an
@@ -337,29 +325,27 @@ func castTo[T number](dst []T, x *Tensor, least, top float64) {
 	if len(dst) == 0 {
 		return
 	}
-	for i, v := range x.Float32 {
-		dst[i] = round[T](float64(v), least, top)
-	}
-	for i, v := range x.Float64 {
-		dst[i] = round[T](v, least, top)
-	}
-	for i, v := range x.Int32 {
-		dst[i] = T(v)
-	}
-	for i, v := range x.Int64 {
-		dst[i] = T(v)
-	}
-	for i, v := range x.Bool {
-		dst[i] = 0
-		if v {
-			dst[i] = 1
+	round := func(v float64) T {
+		if math.IsInf(top, 1) || v >= least && v < top {
+			return T(v)
 		}
+		return T(least)
 	}
+	each(dst, x.Float32, func(v float32) T { return round(float64(v)) })
+	each(dst, x.Float64, round)
+	each(dst, x.Int32, func(v int32) T { return T(v) })
+	each(dst, x.Int64, func(v int64) T { return T(v) })
+	each(dst, x.Bool, func(v bool) T {
+		if v {
+			return 1
+		}
+		return 0
+	})
 }
 
-func round[T number](v, least, top float64) T {
-	if math.IsInf(top, 1) || v >= least && v < top {
-		return T(v)
+// each writes f of each value of x to dst.
+func each[T, S any](dst []T, x []S, f func(v S) T) {
+	for i, v := range x {
+		dst[i] = f(v)
 	}
-	return T(least)
 }

@@ -1,9 +1,6 @@
 package interpreter
 
 import (
-	"errors"
-	"fmt"
-
 	"ringtrain/model/kernel"
 	"ringtrain/ring/phrase"
 )
@@ -24,20 +21,18 @@ func networkOps() []op {
 // factors has the attributes of MatMul: whether a factor is transposed.
 type factors struct{ a, b bool }
 
-func bindMatMul(n *node) (any, error) {
+func bindMatMul(n *node) any {
 	f := factors{n.boolean("transpose_a", false), n.boolean("transpose_b", false)}
 	if f.a && f.b {
-		return nil, errors.New("both factors are transposed, want one at most")
+		refuse("both factors are transposed, want one at most")
 	}
-	return f, nil
+	return f
 }
 
 // matMul makes the product [m, k]·[k, n].
-func matMul(c *call) error {
+func matMul(c *call) {
 	f, a, b := c.node.bound.(factors), c.in[0], c.in[1]
-	if len(a.Shape) != 2 || len(b.Shape) != 2 {
-		return c.misfit("matrices")
-	}
+	c.want(len(a.Shape) == 2 && len(b.Shape) == 2, "matrices")
 	m, k, inner, n := a.Shape[0], a.Shape[1], b.Shape[0], b.Shape[1]
 	if f.a {
 		m, k = k, m
@@ -45,12 +40,8 @@ func matMul(c *call) error {
 	if f.b {
 		inner, n = n, inner
 	}
-	if inner != k {
-		return c.misfit("factors that fit")
-	}
-	if err := c.make(0, a.Type, m, n); err != nil {
-		return err
-	}
+	c.want(inner == k, "factors that fit")
+	c.make(0, a.Type, m, n)
 	dst := c.out[0].Float32
 	switch {
 	case f.a:
@@ -60,40 +51,37 @@ func matMul(c *call) error {
 	default:
 		c.engine().Gemm(dst, a.Float32, b.Float32, c.node.fused.bias, m, n, k, c.node.fused.act)
 	}
-	return nil
 }
 
-func softmax(c *call) error {
+func softmax(c *call) {
 	x := c.in[0]
-	if len(x.Shape) == 0 {
-		return c.misfit("rows")
-	}
+	c.want(len(x.Shape) > 0, "rows")
 	if len(x.Float32) > 0 {
 		c.engine().Softmax(c.out[0].Float32, nil, x.Float32, nil, x.Shape[len(x.Shape)-1], 0)
 	}
-	return nil
 }
 
 // bindWindows binds the attributes of a convolution or a pooling, for images [n, h, w, c].
-func bindWindows(n *node) (any, error) {
-	w := kernel.Conv{Same: n.text("padding", "") == "SAME"}
-	if padding := n.text("padding", ""); !w.Same && padding != "VALID" {
-		return nil, fmt.Errorf("padding is %s, want SAME or VALID", phrase.Name(padding))
+func bindWindows(n *node) any {
+	padding := n.text("padding", "")
+	if padding != "SAME" && padding != "VALID" {
+		refuse("padding is %s, want SAME or VALID", phrase.Name(padding))
 	}
-	var err error
-	if w.StrideH, w.StrideW, err = n.sides("strides"); err == nil && len(n.in) == 1 {
-		w.Height, w.Width, err = n.sides("ksize")
+	w := kernel.Conv{Same: padding == "SAME"}
+	w.StrideH, w.StrideW = n.sides("strides")
+	if len(n.in) == 1 {
+		w.Height, w.Width = n.sides("ksize")
 	}
-	return w, err
+	return w
 }
 
 // sides returns the height and the width of an attribute.
-func (n *node) sides(name string) (h, w int, err error) {
+func (n *node) sides(name string) (h, w int) {
 	side := n.integers(name)
 	if len(side) != 4 || side[0] != 1 || side[3] != 1 || min(side[1], side[2]) < 1 || max(side[1], side[2]) > maxBytes {
-		return 0, 0, fmt.Errorf("attribute %s is %v, want [1 h w 1]", name, side)
+		refuse("attribute %s is %v, want [1 h w 1]", name, side)
 	}
-	return int(side[1]), int(side[2]), nil
+	return int(side[1]), int(side[2])
 }
 
 // windows returns the sizes of a convolution or a pooling. The filters are all channels of its output.
@@ -118,30 +106,25 @@ func (c *call) windows() (w kernel.Conv, fit bool) {
 }
 
 // shapeWindows makes output 0: a cell for each window, with all filters.
-func shapeWindows(c *call) error {
+func shapeWindows(c *call) {
 	w, fit := c.windows()
-	if !fit {
-		return c.misfit("images [n h w c] and kernels [h w c filters]")
-	}
+	c.want(fit, "images [n h w c] and kernels [h w c filters]")
 	h, wide := (w.H+w.StrideH-1)/w.StrideH, (w.W+w.StrideW-1)/w.StrideW
 	if !w.Same {
 		h, wide = (w.H-w.Height+w.StrideH)/w.StrideH, (w.W-w.Width+w.StrideW)/w.StrideW
 	}
-	if min(h, wide) < 0 {
-		return c.misfit("images that a window fits in")
-	}
-	return c.make(0, c.in[0].Type, c.in[0].Shape[0], h, wide, w.Filters)
+	c.want(min(h, wide) >= 0, "images that a window fits in")
+	c.make(0, c.in[0].Type, c.in[0].Shape[0], h, wide, w.Filters)
 }
 
-func conv(c *call) error {
+func conv(c *call) {
 	if y := c.out[0].Float32; len(y) > 0 {
 		w, _ := c.windows()
 		c.engine().Conv(y, c.in[0].Float32, c.in[1].Float32, c.node.fused.bias, w, c.node.fused.act)
 	}
-	return nil
 }
 
-func pool(c *call) error {
+func pool(c *call) {
 	y, x := c.out[0].Float32, c.in[0].Float32
 	w, _ := c.windows()
 	p := kernel.Pooling{H: w.H, W: w.W, C: w.C, Height: w.Height, Width: w.Width, StrideH: w.StrideH, StrideW: w.StrideW, Same: w.Same}
@@ -152,13 +135,12 @@ func pool(c *call) error {
 	default:
 		c.engine().AvgPool(y, x, p)
 	}
-	return nil
 }
 
 // depthwise convolves each channel with kernels of its own:
 //
 //	images [n, h, w, c]   kernels [height, width, c, m]   output [n, h', w', c·m]
-func depthwise(c *call) error {
+func depthwise(c *call) {
 	out := c.out[0]
 	w, _ := c.windows()
 	top, left := margin(w.H, out.Shape[1], w.Height, w.StrideH), margin(w.W, out.Shape[2], w.Width, w.StrideW)
@@ -176,7 +158,6 @@ func depthwise(c *call) error {
 			}
 		}
 	}
-	return nil
 }
 
 // margin returns the cells of padding before an image.

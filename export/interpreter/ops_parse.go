@@ -1,8 +1,6 @@
 package interpreter
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"ringtrain/export/tfpb"
@@ -16,9 +14,8 @@ func parseOps() []op {
 			name: name, kinds: "sx+",
 			out: "sparse_indices*sparse_types+sparse_values*sparse_types+sparse_shapes*sparse_types+dense_values*Tdense+" +
 				"ragged_values*ragged_value_types+ragged_row_splits*ragged_value_types",
-			bind:     func(n *node) (any, error) { return newParser(n) },
-			features: describeFeatures,
-			run:      func(c *call) error { return c.node.bound.(*parser).run(c) },
+			bind: func(n *node) any { return newParser(n) },
+			run:  func(c *call) { c.node.bound.(*parser).run(c) },
 		})
 	}
 	return ops
@@ -43,7 +40,7 @@ type asked struct {
 	stride int  // values of an example; of a dense feature that varies, of an element of the first dimension
 	out    int  // the output that has the values
 	splits tfpb.DataType
-	set    func(p *parsing, k int) error // sets the outputs of feature k, which this is
+	set    func(p *parsing, k int) // sets the outputs of feature k, which this is
 }
 
 // varies reports whether the feature is dense and its first dimension varies.
@@ -52,26 +49,25 @@ func (a *asked) varies() bool { return a.Kind == Dense && len(a.Shape) > 0 && a.
 // fixed reports whether each example has as many values.
 func (a *asked) fixed() bool { return a.Kind == Dense && !a.varies() }
 
-func newParser(n *node) (*parser, error) {
+func newParser(n *node) *parser {
 	list := func(name string) *tfpb.AttrValue_ListValue { return n.attrs[name].GetList() }
 	sparse, dense, ragged := list("sparse_types").GetType(), list("Tdense").GetType(), list("ragged_value_types").GetType()
 	shapes, splits := list("dense_shapes").GetShape(), list("ragged_split_types").GetType()
 	p := &parser{op: n.op.name, sparse: len(sparse), dense: len(dense), ragged: len(ragged)}
 	if len(shapes) != p.dense || len(splits) != p.ragged {
-		return nil, fmt.Errorf("dense_shapes are %d and ragged_split_types %d, want %d and %d", len(shapes), len(splits), p.dense, p.ragged)
+		refuse("dense_shapes are %d and ragged_split_types %d, want %d and %d", len(shapes), len(splits), p.dense, p.ragged)
 	}
 	if n.op.name == "ParseSingleExample" {
 		p.keys = slices.Concat(list("sparse_keys").GetS(), list("dense_keys").GetS())
 	}
 	for i, t := range slices.Concat(sparse, dense, ragged) {
 		a, d := asked{Feature: Feature{Type: t, Kind: Sparse, Shape: []int{-1}}, stride: 1, out: p.sparse + i}, i-p.sparse
-		var err error
 		switch {
 		case d >= p.dense:
 			a.Kind, a.out, a.splits = Ragged, 2*p.sparse+i, splits[d-p.dense]
 		case d >= 0:
 			a.Kind, a.out, a.Shape = Dense, 2*p.sparse+i, nil
-			err = a.setShape(shapes[d])
+			a.setShape(i, shapes[d])
 		}
 		switch t {
 		case tfpb.DataType_DT_FLOAT:
@@ -81,18 +77,18 @@ func newParser(n *node) (*parser, error) {
 		case tfpb.DataType_DT_STRING:
 			a.tag, a.set = tagFirst, setter(readTexts, textValues)
 		default:
-			err = errors.New("want DT_FLOAT, DT_INT64 or DT_STRING")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("feature %d of %v: %w", i, t, err)
+			refuse("feature %d of %v: want DT_FLOAT, DT_INT64 or DT_STRING", i, t)
 		}
 		p.features = append(p.features, a)
 	}
-	return p, nil
+	return p
 }
 
 // setShape sets the shape of a dense feature, of which the first dimension may be -1.
-func (a *asked) setShape(s *tfpb.TensorShapeProto) error {
+func (a *asked) setShape(feature int, s *tfpb.TensorShapeProto) {
+	if s.GetUnknownRank() {
+		refuse("feature %d: the rank is unknown", feature)
+	}
 	for i, d := range s.GetDim() {
 		size := int(d.GetSize())
 		a.Shape = append(a.Shape, size)
@@ -100,25 +96,20 @@ func (a *asked) setShape(s *tfpb.TensorShapeProto) error {
 			continue
 		}
 		if size < 0 || size == 0 && a.varies() || size > 0 && a.stride > maxBytes/size {
-			return fmt.Errorf("dimension %d is %d, want a known one", i, size)
+			refuse("feature %d: dimension %d is %d, want a known one", feature, i, size)
 		}
 		a.stride *= size
 	}
-	if s.GetUnknownRank() {
-		return errors.New("the rank is unknown")
-	}
-	return nil
 }
 
-// describeFeatures returns the features with their names and defaults, nil if these are no constants.
-func describeFeatures(n *node, in []*Tensor) ([]Feature, error) {
-	p, err := newParser(n)
-	if err != nil || slices.Contains(in[1:], nil) {
-		return nil, err
+// describe returns the features with their names and defaults, nil if these are no constants, of which in[i] is nil.
+func (p *parser) describe(in []*Tensor) []Feature {
+	if slices.Contains(in[1:], nil) {
+		return nil
 	}
 	keys := p.appendKeys(nil, in)
 	if len(keys) != len(p.features) {
-		return nil, fmt.Errorf("%d keys of features, want %d", len(keys), len(p.features))
+		refuse("%d keys of features, want %d", len(keys), len(p.features))
 	}
 	all := make([]Feature, len(keys))
 	for i, a := range p.features {
@@ -128,7 +119,7 @@ func describeFeatures(n *node, in []*Tensor) ([]Feature, error) {
 			all[i].Default = t
 		}
 	}
-	return all, nil
+	return all
 }
 
 // appendKeys appends the keys of the features.

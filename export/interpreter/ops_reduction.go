@@ -1,8 +1,6 @@
 package interpreter
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -12,7 +10,7 @@ import (
 
 // reductionOps returns the operations of this file: those that make one value of many.
 func reductionOps() []op {
-	keep := func(n *node) (any, error) { return n.boolean("keep_dims", false), nil }
+	keep := func(n *node) any { return n.boolean("keep_dims", false) }
 	ops := []op{
 		{name: "All", kinds: "bi", bind: keep, run: all},
 		{name: "ArgMax", kinds: "Ti", types: float32s, run: argMax},
@@ -29,15 +27,13 @@ func reductionOps() []op {
 
 // reduce makes output 0 and returns a walk over it, operand 0, and the input, operand 1. An element of
 // the output stands still while the walk passes the values that it is made of.
-func (c *call) reduce() (w walk, err error) {
+func (c *call) reduce() (w walk) {
 	in, axes := c.in[0].Shape, c.list(1)
 	shape := c.dims(in)
 	for i, a := range axes {
-		if axes[i], err = within(a, len(in)); err != nil {
-			return w, err
-		}
+		axes[i] = within(a, len(in))
 		if slices.Contains(axes[:i], axes[i]) {
-			return w, fmt.Errorf("axis %d is there twice", axes[i])
+			refuse("axis %d is there twice", axes[i])
 		}
 		shape[axes[i]] = 1
 	}
@@ -56,7 +52,8 @@ func (c *call) reduce() (w walk, err error) {
 			}
 		}
 	}
-	return w, c.make(0, c.in[0].Type, shape...)
+	c.make(0, c.in[0].Type, shape...)
+	return w
 }
 
 // reduction is a function that takes in a value at a time, from a first one on.
@@ -78,11 +75,8 @@ func reductions() []reduction {
 	}
 }
 
-func (r *reduction) run(c *call) error {
-	w, err := c.reduce()
-	if err != nil {
-		return err
-	}
+func (r *reduction) run(c *call) {
+	w := c.reduce()
 	x, out := c.in[0], c.out[0]
 	fold(&w, out.Float32, x.Float32, float32(r.first), r.f)
 	fold(&w, out.Float64, x.Float64, r.first, r.f)
@@ -93,7 +87,6 @@ func (r *reduction) run(c *call) error {
 		apply(out.Float32, out.Float32, func(x float64) float64 { return x / n })
 		apply(out.Float64, out.Float64, func(x float64) float64 { return x / n })
 	}
-	return nil
 }
 
 // fold applies f to first, and to all elements of src that belong to an element of dst in turn. It rounds
@@ -121,11 +114,8 @@ func fold[T, W number](w *walk, dst, src []T, first T, f func(x, y W) W) {
 }
 
 // all is true where no value is false.
-func all(c *call) error {
-	w, err := c.reduce()
-	if err != nil {
-		return err
-	}
+func all(c *call) {
+	w := c.reduce()
 	x, out := c.in[0].Bool, c.out[0].Bool
 	for i := range out {
 		out[i] = true
@@ -137,28 +127,22 @@ func all(c *call) error {
 			}
 		}
 	}
-	return nil
 }
 
 // argMax returns the first place of the largest value:
 //
 //	input [outer…, n, inner…]   output [outer…, inner…]
-func argMax(c *call) error {
+func argMax(c *call) {
 	in := c.in[0].Shape
-	axis, err := c.axis(1, len(in))
-	if err != nil {
-		return err
-	}
+	axis := c.axis(1, len(in))
 	n, inner, t := in[axis], Elements(in[axis+1:]), tfpb.DataType_DT_INT64
 	if n == 0 {
-		return errors.New("the axis has no values")
+		refuse("the axis has no values")
 	}
 	if c.node.typ("output_type") == tfpb.DataType_DT_INT32 {
 		t = tfpb.DataType_DT_INT32
 	}
-	if err := c.make(0, t, c.dims(in[:axis], in[axis+1:])...); err != nil {
-		return err
-	}
+	c.make(0, t, c.dims(in[:axis], in[axis+1:])...)
 	for i := range c.out[0].length() {
 		x, place, most := c.in[0].Float32[i/inner*n*inner+i%inner:], 0, float32(-math.MaxFloat32)
 		for k := range n { // from the least finite number on, as TensorFlow: NaN and negative infinity are never above it
@@ -168,19 +152,21 @@ func argMax(c *call) error {
 		}
 		c.out[0].put(i, place)
 	}
-	return nil
 }
 
 // topK returns the k largest values of each row and their places; the first of equal ones comes first.
-func topK(c *call) error {
+func topK(c *call) {
 	in, k := c.in[0].Shape, c.in[1].integer(0)
 	last := len(in) - 1
-	if last < 0 || k < 0 || k > in[last] {
-		return fmt.Errorf("k is %d: %w", k, c.misfit("rows of k values"))
+	c.want(last >= 0, "rows")
+	if k < 0 || k > in[last] {
+		refuse("k is %d, want 0 to %d", k, in[last])
 	}
 	shape := c.dims(in[:last], []int{k})
-	if err := errors.Join(c.make(0, c.in[0].Type, shape...), c.make(1, tfpb.DataType_DT_INT32, shape...)); err != nil || k == 0 {
-		return err
+	c.make(0, c.in[0].Type, shape...)
+	c.make(1, tfpb.DataType_DT_INT32, shape...)
+	if k == 0 {
+		return
 	}
 	n := in[last]
 	top, places := c.out[0].Float32, c.out[1].Int32
@@ -196,16 +182,12 @@ func topK(c *call) error {
 			}
 		}
 	}
-	return nil
 }
 
 // cumsum returns the sums up to each value along an axis.
-func cumsum(c *call) error {
+func cumsum(c *call) {
 	in := c.in[0].Shape
-	axis, err := c.axis(1, len(in))
-	if err != nil {
-		return err
-	}
+	axis := c.axis(1, len(in))
 	n, inner, x := in[axis], Elements(in[axis+1:]), c.in[0]
 	c.out[0].take(0, x, 0, x.length())
 	for i := range x.length() {
@@ -213,31 +195,25 @@ func cumsum(c *call) error {
 			c.out[0].put(i, c.out[0].integer(i-inner)+x.integer(i))
 		}
 	}
-	return nil
 }
 
 // segmentSum adds rows of the data to the rows of the output that the segments name; a negative one
 // drops the row:
 //
 //	data [n…, inner…]   segments [n…]   output [number, inner…]
-func segmentSum(c *call) error {
+func segmentSum(c *call) {
 	data, segments, number := c.in[0], c.in[1], c.in[2].integer(0)
 	rank := len(segments.Shape)
-	if rank > len(data.Shape) || !slices.Equal(data.Shape[:rank], segments.Shape) {
-		return c.misfit("segments of the rows")
-	}
-	if err := c.make(0, data.Type, c.dims([]int{number}, data.Shape[rank:])...); err != nil {
-		return err
-	}
+	c.want(rank <= len(data.Shape) && slices.Equal(data.Shape[:rank], segments.Shape), "segments of the rows")
+	c.make(0, data.Type, c.dims([]int{number}, data.Shape[rank:])...)
 	out, width, rows := c.out[0], Elements(data.Shape[rank:]), c.list(1)
 	out.zero()
 	for i, row := range rows {
 		if row >= number {
-			return outside(i, row, number)
+			refuse("segment %d is %d, want less than %d", i, row, number)
 		}
 	}
 	out.addRows(data, width, rows)
-	return nil
 }
 
 // addRows adds rows of src of a width to those of t that are named; a negative one drops the row.
@@ -260,22 +236,19 @@ func addRows[T number](dst, src []T, width int, rows []int) {
 	}
 }
 
-func bindBucketize(n *node) (any, error) {
+func bindBucketize(n *node) any {
 	bounds := n.attrs["boundaries"].GetList().GetF()
 	if !slices.IsSorted(bounds) {
-		return nil, errors.New("the boundaries do not ascend")
+		refuse("the boundaries do not ascend")
 	}
-	return bounds, nil
+	return bounds
 }
 
 // bucketize returns the number of boundaries that are not above each value.
-func bucketize(c *call) error {
+func bucketize(c *call) {
 	bounds := c.node.bound.([]float32)
-	if err := c.make(0, tfpb.DataType_DT_INT32, c.in[0].Shape...); err != nil {
-		return err
-	}
+	c.make(0, tfpb.DataType_DT_INT32, c.in[0].Shape...)
 	for i, v := range c.in[0].Float32 {
 		c.out[0].Int32[i] = int32(sort.Search(len(bounds), func(k int) bool { return v < bounds[k] }))
 	}
-	return nil
 }

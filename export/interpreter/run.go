@@ -82,7 +82,7 @@ type running struct {
 	inputs []Tensor
 	calls  []*call
 	at     int  // the call that runs
-	broken bool // an operation runs, or has panicked: then nothing uses the engine again
+	broken bool // an operation has panicked: nothing uses the engine again
 }
 
 // newRun returns memory that has not run yet.
@@ -107,16 +107,13 @@ func (r *running) call(n *node) *call {
 	return c
 }
 
-// reserve returns the number of values of a tensor, or an error if it may not be so large.
-func (r *running) reserve(t tfpb.DataType, shape []int) (int, error) {
-	n, err := elements(t, shape, maxBytes)
-	if err != nil {
-		return 0, err
-	}
+// reserve returns the number of values of a tensor. It refuses one that may not be so large.
+func (r *running) reserve(t tfpb.DataType, shape []int) int {
+	n := sure(elements(t, shape, maxBytes))
 	if r.bytes += n * laneOf(t).size(); r.bytes > r.model.most.run {
-		return 0, fmt.Errorf("the run takes more than %d bytes", r.model.most.run)
+		refuse("the run takes more than %d bytes", r.model.most.run)
 	}
-	return n, nil
+	return n
 }
 
 func newEngine() *kernel.Engine {
@@ -141,47 +138,35 @@ func (r *running) run(inputs []*Tensor, results []output) (answers []*Tensor, er
 	for i, t := range inputs {
 		r.inputs[i] = *t
 	}
-	r.bytes, r.at, r.broken = 0, -1, true
-	err = guarded(func() error {
-		var err error
-		answers, err = r.execute(results)
-		r.broken = false
-		return err
-	})
+	r.bytes, r.at = 0, -1
+	r.broken, err = guarded(func() { answers = r.execute(results) })
 	if err != nil && r.at >= 0 {
 		err = fmt.Errorf("%v: %w", r.calls[r.at].node, err)
 	}
 	return answers, err
 }
 
-func (r *running) execute(results []output) ([]*Tensor, error) {
+func (r *running) execute(results []output) []*Tensor {
 	for r.at = range r.calls {
-		if err := r.calls[r.at].execute(); err != nil {
-			return nil, err
-		}
+		r.calls[r.at].execute()
 	}
 	answers := make([]*Tensor, len(results))
 	for i, from := range results {
 		answers[i] = r.tensor(from).clone()
 	}
-	return answers, nil
+	return answers
 }
 
-func (c *call) execute() error {
+func (c *call) execute() {
 	o := c.node.op
 	if !c.checked {
-		if err := o.accepts(c.in); err != nil {
-			return err
-		}
+		o.accept(c.in)
 		c.checked = true
 	}
 	if o.shape != nil {
-		if err := o.shape(c); err != nil {
-			return err
-		}
+		o.shape(c)
 	}
-	if o.run == nil {
-		return nil
+	if o.run != nil {
+		o.run(c)
 	}
-	return o.run(c)
 }

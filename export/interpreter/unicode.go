@@ -2,43 +2,42 @@ package interpreter
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // lower binds the small letters of ASCII, or of all letters in the encoding utf-8.
-func lower(n *node) (any, error) {
+func lower(n *node) func(a *arena, s []byte) []byte {
 	switch encoding := n.text("encoding", ""); encoding {
 	case "utf-8":
-		return textFunc(func(a *arena, s []byte) []byte {
+		return func(a *arena, s []byte) []byte {
 			s, _, _ = bytes.Cut(s, []byte{0}) // as TensorFlow
 			return a.mend(s, utf8.RuneError, true)
-		}), nil
+		}
 	case "":
-		return textFunc(func(a *arena, s []byte) []byte {
-			start := len(a.bytes)
-			for _, c := range s {
-				if c >= 'A' && c <= 'Z' {
-					c += 'a' - 'A'
-				}
-				a.bytes = append(a.bytes, c)
-			}
-			return a.text(start)
-		}), nil
 	default:
-		return nil, fmt.Errorf("encoding is %q, want \"\" or utf-8", encoding)
+		refuse("encoding is %q, want \"\" or utf-8", encoding)
+	}
+	return func(a *arena, s []byte) []byte {
+		start := len(a.bytes)
+		for _, c := range s {
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			a.bytes = append(a.bytes, c)
+		}
+		return a.text(start)
 	}
 }
 
 // transcode binds the transcoding from UTF-8 to UTF-8, which mends a text.
-func transcode(n *node) (any, error) {
+func transcode(n *node) func(a *arena, s []byte) []byte {
 	instead := rune(n.integer("replacement_char", utf8.RuneError))
 	if !utf8.ValidRune(instead) {
-		return nil, fmt.Errorf("replacement_char is %d, want a character", instead)
+		refuse("replacement_char is %d, want a character", instead)
 	}
-	return textFunc(func(a *arena, s []byte) []byte { return a.mend(s, instead, false) }), nil
+	return func(a *arena, s []byte) []byte { return a.mend(s, instead, false) }
 }
 
 // mend returns s with another character in the place of each sequence that is no UTF-8, as ICU and the Unicode Standard

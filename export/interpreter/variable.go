@@ -2,7 +2,7 @@ package interpreter
 
 import (
 	"cmp"
-	"fmt"
+	"slices"
 	"sync"
 
 	"ringtrain/export/tfpb"
@@ -32,41 +32,51 @@ func (m *Model) variable(n *node) *variable {
 	}).(*variable)
 }
 
-// get returns the value.
-func (v *variable) get() (*Tensor, error) {
+// now returns the value, nil if there is none yet.
+func (v *variable) now() *Tensor {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.value == nil {
-		return nil, fmt.Errorf("variable %s has no value", v.name)
+	return v.value
+}
+
+// get returns the value.
+func (v *variable) get() *Tensor {
+	t := v.now()
+	if t == nil {
+		refuse("variable %s has no value", v.name)
 	}
-	return v.value, nil
+	return t
 }
 
 // set gives the variable a value, whose memory it keeps. The caller holds mu.
-func (v *variable) set(t *Tensor) error {
+func (v *variable) set(t *Tensor) {
 	if t.Type != v.typ {
-		return fmt.Errorf("a value of type %v for variable %s of type %v", t.Type, v.name, v.typ)
+		refuse("a value of type %v for variable %s of type %v", t.Type, v.name, v.typ)
 	}
 	if !like(t.Shape, v.shape) {
-		return fmt.Errorf("a value of shape %v for variable %s of shape %v", t.Shape, v.name, v.shape)
+		refuse("a value of shape %v for variable %s of shape %v", t.Shape, v.name, v.shape)
 	}
 	v.value = t
-	return nil
+}
+
+// sum returns the value with more of the same type and shape added. The caller holds mu.
+func (v *variable) sum(more *Tensor) *Tensor {
+	if v.value == nil {
+		refuse("variable %s has no value", v.name)
+	}
+	t := v.value.clone()
+	if t.Type != more.Type || !slices.Equal(t.Shape, more.Shape) {
+		refuse("%v %v for a variable of %v %v", more.Type, more.Shape, t.Type, t.Shape)
+	}
+	t.addRows(more, t.length(), []int{0})
+	return t
 }
 
 // handle returns the variable that input i refers to.
-func (c *call) handle(i int) (*variable, error) {
-	if v, ok := c.in[i].resource.(*variable); ok {
-		return v, nil
+func (c *call) handle(i int) *variable {
+	v, ok := c.in[i].resource.(*variable)
+	if !ok {
+		refuse("input %d is no variable", i)
 	}
-	return nil, fmt.Errorf("input %d is no variable", i)
-}
-
-// variable returns the value of the variable that input i refers to.
-func (c *call) variable(i int) (*Tensor, error) {
-	v, err := c.handle(i)
-	if err != nil {
-		return nil, err
-	}
-	return v.get()
+	return v
 }
