@@ -17,7 +17,7 @@ const maxFolded = 32 << 20
 type Program struct {
 	Inputs, Outputs []Port
 
-	model   *Model
+	store   *store
 	order   []*node // that it reaches, each after what it needs; nil once it is compiled
 	steps   []*node // that each run executes
 	results []output
@@ -40,7 +40,7 @@ func (m *Model) Compile(signature string, outputs []string) (p *Program, err err
 				ports[k] = s.Outputs[sure(s.Output(key))]
 			}
 			some := m.program(s, ports)
-			some.compile(m)
+			some.compile()
 			p = some
 		})
 	})
@@ -50,7 +50,7 @@ func (m *Model) Compile(signature string, outputs []string) (p *Program, err err
 // program returns what a signature reaches for the outputs that are wanted.
 func (m *Model) program(s *Signature, wanted []Port) *Program {
 	p := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
-	p.Inputs, p.Outputs = s.Inputs, wanted
+	p.Inputs, p.Outputs, p.store = s.Inputs, wanted, &m.store
 	return p
 }
 
@@ -61,7 +61,7 @@ func (p *Program) features() []Feature {
 		parser, ok := n.bound.(*parser)
 		in := make([]*Tensor, len(n.in))
 		for i := range n.in {
-			in[i] = n.in[i].constant()
+			in[i] = n.input(i).constant()
 		}
 		if ok {
 			all = append(all, parser.describe(in)...)
@@ -73,9 +73,8 @@ func (p *Program) features() []Feature {
 }
 
 // compile makes steps of the nodes that p reaches, or constants.
-func (p *Program) compile(m *Model) {
-	p.model = m
-	folding, outputs := &running{model: m, engine: newEngine()}, 0
+func (p *Program) compile() {
+	folding, outputs := &running{frame: frame{store: p.store, engine: newEngine()}}, 0
 	for _, n := range p.order {
 		about(n, func() {
 			p.add(n, folding)
@@ -84,44 +83,46 @@ func (p *Program) compile(m *Model) {
 			}
 		})
 	}
-	exist(p.results)
+	for _, out := range p.results {
+		out.check()
+	}
 	p.order = nil
 	p.idle.New = func() any { return p.newRun() }
 }
 
-// exist refuses outputs that nodes do not have. An input of the program has one.
-func exist(all []output) {
-	for _, out := range all {
-		if n := out.node; n.op != nil && out.number >= n.outputs {
-			refuse("%v has no output %d", n, out.number)
-		}
+// check refuses an output that the node does not have. An input of the program has one.
+func (o output) check() {
+	if n := o.node; n.op != nil && o.number >= n.outputs {
+		refuse("%v has no output %d", n, o.number)
 	}
 }
 
 // add makes n a step, or constants if it is the same in each run.
 func (p *Program) add(n *node, folding *running) {
-	exist(n.in)
+	for i := range n.in {
+		n.input(i).check()
+	}
 	n.op.check(n)
 	n.outputs, _ = n.op.outputs(n, "")
 	if n.op.bind != nil {
 		n.bound = n.op.bind(n)
 	}
 	folding.fold(n)
-	if n.constants != nil {
-		return
+	switch {
+	case n.constants != nil:
+	case p.fuse(n):
+		n.place = n.in[0].place
+	default:
+		n.place = len(p.steps)
+		p.steps = append(p.steps, n)
 	}
-	if n.place = len(p.steps); p.fuse(n) {
-		n.place = n.in[0].node.place
-		return
-	}
-	p.steps = append(p.steps, n)
 }
 
 // fold computes a node whose outputs are the same in each run. The node remains a step if it depends on an input or on what
 // may change, or has large outputs, or an error, which is then that of each run. Only a constant of the file and a variable
 // may not fail.
 func (r *running) fold(n *node) {
-	if n.op.state && (!n.op.reads || r.model.changing) || slices.ContainsFunc(n.in, func(in output) bool { return in.constant() == nil }) {
+	if n.op.state && (!n.op.reads || r.store.changing) || slices.ContainsFunc(n.in, func(in *node) bool { return in.constants == nil }) {
 		return
 	}
 	c, before := r.call(n), r.bytes
@@ -129,7 +130,7 @@ func (r *running) fold(n *node) {
 	if len(n.in) == 0 || n.op.reads {
 		sure(c, err)
 	}
-	if err != nil || r.bytes > r.model.most.folded {
+	if err != nil || r.bytes > r.store.most.folded {
 		r.bytes = before
 		return
 	}
@@ -145,10 +146,10 @@ type fused struct {
 // fuse lets the step before n do what n does, and reports whether it can: a constant bias for each
 // column, and then Relu. Both change no bit. Nothing else may use the output of that step.
 func (p *Program) fuse(n *node) bool {
-	if len(n.in) == 0 || n.in[0].node.uses != 1 || n.in[0].constant() != nil || n.in[0].node.op == nil {
+	if len(n.in) == 0 || n.in[0].uses != 1 || n.in[0].constants != nil || n.in[0].op == nil {
 		return false
 	}
-	into := p.steps[n.in[0].node.place]
+	into := p.steps[n.in[0].place]
 	columns := into.columns()
 	switch n.op.name {
 	case "Relu":
@@ -161,7 +162,7 @@ func (p *Program) fuse(n *node) bool {
 		if columns == 0 || len(n.in) != 2 || into.fused.bias != nil || into.fused.act != kernel.None {
 			return false
 		}
-		bias := n.in[1].constant()
+		bias := n.input(1).constant()
 		if bias == nil || len(bias.Shape) != 1 || len(bias.Float32) != columns {
 			return false
 		}
@@ -177,7 +178,7 @@ func (n *node) columns() int {
 	if n.op.name != "MatMul" && n.op.name != "Conv2D" || len(n.in) != 2 || n.boolean("transpose_a", false) || n.boolean("transpose_b", false) {
 		return 0
 	}
-	weights := n.in[1].constant()
+	weights := n.input(1).constant()
 	if weights == nil || len(weights.Float32) == 0 || len(weights.Shape) < 2 {
 		return 0
 	}

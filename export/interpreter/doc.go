@@ -16,6 +16,9 @@
 // its function. Files ops_*.go have a list each, which is why the package has more than 25 files.
 // An operation that no list has is refused when the model is opened, by its name and a node.
 //
+// Loading and operations have no results for errors: what they refuse unwinds to [Open], [Model.Compile] or [Program.Run],
+// which return it. An index out of range, which only a damaged graph has, takes the same way.
+//
 // # Invariants
 //
 //   - A run allocates nothing but the answer, after its buffers have grown to the sizes in use.

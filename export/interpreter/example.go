@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"ringtrain/export/tfpb"
 	"ringtrain/ring/phrase"
 )
 
@@ -46,7 +45,7 @@ func (p *parser) run(c *call) {
 	}
 	s.index()
 	s.examples, s.one = examples.Bytes, len(examples.Shape) == 0
-	n := c.run.reserve(tfpb.DataType_DT_STRING, c.dims([]int{len(s.examples), len(p.features)}))
+	n := c.frame.reserve(textValues.size(), c.dims([]int{len(s.examples), len(p.features)}))
 	s.found = slices.Grow(s.found[:0], n)[:n]
 	clear(s.found)
 	s.bad = len(s.examples)

@@ -26,7 +26,7 @@ func kindsParser(t testing.TB) *call {
 	n.bound = o.bind(n)
 	pad := &Tensor{Type: tfpb.DataType_DT_INT64, Int64: []int64{-1}}
 	c := &call{node: n, in: []*Tensor{nil, textTensor(), textTensor("x"), textTensor("n"), textTensor("t"), pad}, own: make([]Tensor, 6)}
-	c.run = &running{model: &Model{most: limits{run: maxRunBytes}}, engine: newEngine()}
+	c.frame = &frame{store: &store{most: limits{run: maxRunBytes}}, engine: newEngine()}
 	for range c.own {
 		c.out = append(c.out, &Tensor{})
 	}
@@ -44,13 +44,13 @@ func FuzzParseExample(f *testing.F) {
 	}
 	c := kindsParser(f)
 	parse := func(data []byte) error {
-		c.run.bytes = 0
+		c.frame.bytes = 0
 		c.in[0] = &Tensor{Type: tfpb.DataType_DT_STRING, Shape: []int{1}, Bytes: [][]byte{data}}
 		return parsed(c)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := parse(data); err != nil && c.run.bytes > 1000*(1+len(data)) {
-			t.Fatalf("%d bytes for an example of %d: %v", c.run.bytes, len(data), err)
+		if err := parse(data); err != nil && c.frame.bytes > 1000*(1+len(data)) {
+			t.Fatalf("%d bytes for an example of %d: %v", c.frame.bytes, len(data), err)
 		}
 		var m tfpb.Example
 		if (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, &m) != nil {

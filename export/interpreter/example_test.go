@@ -76,7 +76,7 @@ func clickParser(t testing.TB, n int) *call {
 	o := parseOps()[0]
 	n0 := &node{op: &o, attrs: map[string]*tfpb.AttrValue{"Tdense": attr, "dense_shapes": attr}}
 	n0.bound = o.bind(n0)
-	c := &call{node: n0, in: in, run: &running{model: &Model{most: limits{run: maxRunBytes}}, engine: newEngine()}, own: make([]Tensor, 39)}
+	c := &call{node: n0, in: in, frame: &frame{store: &store{most: limits{run: maxRunBytes}}, engine: newEngine()}, own: make([]Tensor, 39)}
 	for range c.own {
 		c.out = append(c.out, &Tensor{})
 	}
@@ -97,7 +97,7 @@ func parsed(c *call) error {
 func TestParseClicks(t *testing.T) {
 	c := clickParser(t, 40)
 	parse := func() {
-		c.run.bytes = 0
+		c.frame.bytes = 0
 		if err := parsed(c); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func BenchmarkParseExample(b *testing.B) {
 			c := clickParser(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				c.run.bytes = 0
+				c.frame.bytes = 0
 				if err := parsed(c); err != nil {
 					b.Fatal(err)
 				}
@@ -152,8 +152,8 @@ func BenchmarkParseExample(b *testing.B) {
 func TestParseThreads(t *testing.T) {
 	c := clickParser(t, 200)
 	sets := kernel.Sets()
-	c.run.engine = kernel.New(sets[len(sets)-1], 2)
-	defer c.run.engine.Close()
+	c.frame.engine = kernel.New(sets[len(sets)-1], 2)
+	defer c.frame.engine.Close()
 	if err := parsed(c); err != nil || c.out[3].Float32[199] != 199*100+3 {
 		t.Errorf("%v: number 3 of example 199 is %v", err, c.out[3].Float32[199])
 	}

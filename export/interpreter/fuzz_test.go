@@ -80,8 +80,8 @@ func zeros(ports []Port) ([]*Tensor, bool) {
 			}
 			n *= shape[k]
 		}
-		inputs[i] = &Tensor{}
-		inputs[i].resize(p.Type, shape, n)
+		inputs[i] = &Tensor{Type: p.Type, Shape: shape}
+		inputs[i].lane().resize(inputs[i], n)
 	}
 	return inputs, true
 }

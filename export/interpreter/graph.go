@@ -211,12 +211,13 @@ func (e *expansion) reach(s *scope, name string) *scope {
 		e.enter(r, in)
 		return r
 	}
-	r.node = &node{name: path, op: e.lib.ops[n.GetOp()], attrs: n.GetAttr(), in: in}
+	r.node = &node{name: path, op: e.lib.ops[n.GetOp()], attrs: n.GetAttr()}
 	if r.node.op == nil && e.lib.unknown[n.GetOp()] == "" {
 		e.lib.unknown[n.GetOp()] = path
 	}
 	for _, out := range in {
 		out.node.uses++
+		r.node.in, r.node.outs = append(r.node.in, out.node), append(r.node.outs, out.number)
 	}
 	e.order = append(e.order, r.node)
 	return r

@@ -52,18 +52,21 @@ func laneOf(t tfpb.DataType) lane {
 
 func (t *Tensor) lane() lane { return laneOf(t.Type) }
 
-func (of values[T]) size() int {
-	var v T
-	return max(1, int(unsafe.Sizeof(v)))
+func (v values[T]) size() int {
+	var one T
+	return max(1, int(unsafe.Sizeof(one)))
 }
 
-func (of values[T]) length(t *Tensor) int { return len(*of(t)) }
+func (v values[T]) length(t *Tensor) int { return len(*v(t)) }
 
-func (of values[T]) resize(t *Tensor, n int) { *of(t) = slices.Grow((*of(t))[:0], n)[:n] }
+func (v values[T]) resize(t *Tensor, n int) {
+	all := v(t)
+	*all = slices.Grow((*all)[:0], n)[:n]
+}
 
-func (of values[T]) append(t, more *Tensor) { *of(t) = append(*of(t), *of(more)...) }
+func (v values[T]) append(t, more *Tensor) { *v(t) = append(*v(t), *v(more)...) }
 
-func (of values[T]) zero(t *Tensor) { clear(*of(t)) }
+func (v values[T]) zero(t *Tensor) { clear(*v(t)) }
 
 // pieces are n pieces of values that are width long: where the first one is in the output and in the source, and the steps
 // to the next. Of rows, piece k is the one of the source that rows[k] says.
@@ -73,8 +76,8 @@ type pieces struct {
 }
 
 // move copies pieces of src.
-func (of values[T]) move(dst, src *Tensor, p pieces) {
-	out, in := *of(dst), *of(src)
+func (v values[T]) move(dst, src *Tensor, p pieces) {
+	out, in := *v(dst), *v(src)
 	if len(in) == 0 || len(out) == 0 {
 		return
 	}
@@ -96,9 +99,9 @@ func (of values[T]) move(dst, src *Tensor, p pieces) {
 }
 
 // pick takes each element of x or y, as the condition says. The walk passes dst, the condition, x and y.
-func (of values[T]) pick(w walk, dst, is, x, y *Tensor) {
+func (v values[T]) pick(w walk, dst, is, x, y *Tensor) {
 	for w.next() {
-		row, yes, no := (*of(dst))[w.at[0]:][:w.n], *of(x), *of(y)
+		row, yes, no := (*v(dst))[w.at[0]:][:w.n], *v(x), *v(y)
 		for k := range row {
 			if is.Bool[w.at[1]+k*w.by[1]] {
 				row[k] = yes[w.at[2]+k*w.by[2]]

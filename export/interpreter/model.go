@@ -17,14 +17,20 @@ type Model struct {
 	Signatures []Signature // by name
 	Mapped     int64       // bytes of variables that are mapped from the files
 
-	lib       *library
-	meta      *tfpb.MetaGraphDef
-	prefix    string            // of the files that have the variables
-	variables *bundle.Reader    // nil: the model has none
-	paths     map[string]string // of the variables and the assets, by tensor
-	starts    []*Program        // restore the variables, and initialize the model
-	programs  []*Program        // of Signatures
-	changing  bool              // a run that follows can change a variable: its value is no constant
+	store
+	lib      *library
+	meta     *tfpb.MetaGraphDef
+	paths    map[string]string // of the variables and the assets, by tensor
+	starts   []*Program        // restore the variables, and initialize the model
+	programs []*Program        // of Signatures
+}
+
+// store is what the programs of a model share.
+type store struct {
+	prefix    string         // of the files that have the variables
+	variables *bundle.Reader // nil: the model has none
+	mapped    int            // bytes of variables
+	changing  bool           // a run that follows can change a variable: its value is no constant
 	most      limits
 
 	mu        sync.Mutex
@@ -121,24 +127,24 @@ const (
 )
 
 // resource returns the variable or table with a key. The first call makes it.
-func (m *Model) resource(key string, create func() any) any {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.resources[key] == nil {
-		m.resources[key] = create()
+func (s *store) resource(key string, create func() any) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resources[key] == nil {
+		s.resources[key] = create()
 	}
-	return m.resources[key]
+	return s.resources[key]
 }
 
 // constant returns the value of a node's message, which lasts as long as the model.
-func (m *Model) constant(p *tfpb.TensorProto) *Tensor {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if t := m.constants[p]; t != nil {
+func (s *store) constant(p *tfpb.TensorProto) *Tensor {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.constants[p]; t != nil {
 		return t
 	}
-	t := sure(FromProto(p, m.most.constants))
-	m.most.constants -= Elements(t.Shape) * laneOf(t.Type).size()
-	m.constants[p] = t
+	t := sure(FromProto(p, s.most.constants))
+	s.most.constants -= Elements(t.Shape) * laneOf(t.Type).size()
+	s.constants[p] = t
 	return t
 }

@@ -41,7 +41,7 @@ func TestOpsOnOtherInputs(t *testing.T) {
 		}
 		answers, _ := p.Run(inputs)
 		for _, a := range answers {
-			if n, err := elements(a.Type, a.Shape, maxBytes); err != nil || n != a.length() {
+			if n, err := elements(a.lane().size(), a.Shape, maxBytes); err != nil || n != a.length() {
 				t.Errorf("seed %d, %s: %d values of shape %v", seed, g.Case, a.length(), a.Shape)
 			}
 		}
@@ -63,12 +63,12 @@ func made(r *rand.Rand) *Tensor {
 		for i := range shape {
 			shape[i] = sizes[r.IntN(len(sizes))]
 		}
-		n, err := elements(tfpb.DataType_DT_STRING, shape, maxBytes)
+		n, err := elements(textValues.size(), shape, maxBytes)
 		if err != nil || n > 1<<10 {
 			continue
 		}
-		t := &Tensor{}
-		t.resize(types[r.IntN(len(types))], shape, n)
+		t := &Tensor{Type: types[r.IntN(len(types))], Shape: shape}
+		t.lane().resize(t, n)
 		for i := range t.Int32 {
 			t.Int32[i] = int32(values[r.IntN(len(values))])
 		}

@@ -10,8 +10,9 @@ type node struct {
 	name  string // with the functions that it was inlined from: model/dense/MatMul
 	op    *op    // nil: an input of the program
 	attrs map[string]*tfpb.AttrValue
-	in    []output
-	uses  int // how many nodes and answers take its outputs
+	in    []*node
+	outs  []int // the output of each of in
+	uses  int   // how many nodes and answers take its outputs
 
 	// What the program makes of it.
 	outputs   int
@@ -26,6 +27,9 @@ type output struct {
 	node   *node
 	number int
 }
+
+// input returns the output that input i is.
+func (n *node) input(i int) output { return output{n.in[i], n.outs[i]} }
 
 // constant returns the value of an output that is the same in each run, nil of another.
 func (o output) constant() *Tensor {

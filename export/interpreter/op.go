@@ -54,7 +54,7 @@ func (o *op) outputs(n *node, port string) (all, before int) {
 // makes belongs to the run, and is valid until the run ends.
 type call struct {
 	node    *node
-	run     *running
+	frame   *frame
 	in, out []*Tensor
 	scratch any // memory of the node that it keeps from run to run; nil at first. Runs at the same time have each their own.
 
@@ -65,14 +65,16 @@ type call struct {
 }
 
 // engine returns the kernels of the run.
-func (c *call) engine() *kernel.Engine { return c.run.engine }
+func (c *call) engine() *kernel.Engine { return c.frame.engine }
 
 // make gives output i a type, a shape and values, which are those of an earlier run and not zero. It
 // takes memory only where no earlier run had as much, and refuses more than the limits.
 func (c *call) make(i int, t tfpb.DataType, shape ...int) {
-	n := c.run.reserve(t, shape)
-	c.own[i].resize(t, shape, n)
-	*c.out[i] = c.own[i]
+	own, lane := &c.own[i], laneOf(t)
+	own.Type = t
+	own.Shape = append(own.Shape[:0], shape...)
+	lane.resize(own, c.frame.reserve(lane.size(), shape))
+	*c.out[i] = *own
 }
 
 // share makes output i the values of t in another shape, without a copy. A value of a variable is not the

@@ -45,13 +45,14 @@ func Open(dir string) (*Model, error) {
 
 // open loads the graph of a version folder.
 func open(dir string, meta *tfpb.MetaGraphDef, most limits) (*Model, error) {
-	m := &Model{Path: dir, meta: meta, prefix: filepath.Join(dir, "variables", "variables"), most: most, changing: true,
-		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}}
+	m := &Model{Path: dir, meta: meta, store: store{prefix: filepath.Join(dir, "variables", "variables"), most: most, changing: true,
+		resources: map[string]any{}, constants: map[*tfpb.TensorProto]*Tensor{}}}
 	if _, err := guarded(m.load); err != nil {
 		m.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("interpreter: %s: %w", dir, err))
 	}
 	sets := kernel.Sets()
+	m.Mapped = int64(m.mapped)
 	m.many = kernel.New(sets[len(sets)-1], runtime.GOMAXPROCS(0))
 	return m, nil
 }
@@ -110,7 +111,7 @@ func (m *Model) load() {
 	for i, p := range m.programs {
 		s := &m.Signatures[i]
 		about(s, func() {
-			p.compile(m)
+			p.compile()
 			s.Features = p.features()
 		})
 	}
@@ -123,7 +124,9 @@ func (m *Model) expand() {
 		about(s, func() { m.programs = append(m.programs, m.program(s, s.Outputs)) })
 	}
 	for _, node := range m.startNodes() {
-		m.starts = append(m.starts, m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node))
+		p := m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node)
+		p.store = &m.store
+		m.starts = append(m.starts, p)
 	}
 	m.lib.refuse()
 }
@@ -141,7 +144,7 @@ func (m *Model) start() {
 		inputs = append(inputs, &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(m.paths[name])}})
 	}
 	for _, p := range m.starts {
-		p.compile(m)
+		p.compile()
 		r := p.newRun()
 		r.once = true
 		sure(r.run(inputs, nil))

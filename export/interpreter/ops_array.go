@@ -54,7 +54,7 @@ func reshape(c *call) {
 		}
 		shape[open] = values
 	}
-	if have, err := elements(c.in[0].Type, shape, maxBytes); err != nil || have != n {
+	if have, err := elements(1, shape, maxBytes); err != nil || have != n {
 		refuse("%d values do not fit %v", n, slices.Clone(shape))
 	}
 	c.share(0, c.in[0], shape...)
@@ -141,12 +141,13 @@ func concat(c *call) {
 func (c *call) join(in []*Tensor, axis int, shape []int) {
 	c.make(0, in[0].Type, shape...)
 	rows, width, at := Elements(shape[:axis]), Elements(shape[axis:]), 0
-	if c.out[0].length() == 0 {
+	if rows*width == 0 {
 		return
 	}
+	lane := in[0].lane()
 	for _, t := range in {
-		n := t.length() / rows
-		c.out[0].lane().move(c.out[0], t, pieces{at, width, 0, n, rows, n, nil})
+		n := Elements(t.Shape) / rows
+		lane.move(c.out[0], t, pieces{at, width, 0, n, rows, n, nil})
 		at += n
 	}
 }

@@ -182,13 +182,16 @@ func (a *arithmetic) run(c *call) {
 // float32s computes rows by the kernel if both operands have all of their values there. A product of a row with one
 // number has a loop of its own.
 func (a *arithmetic) float32s(e *kernel.Engine, w *walk, dst, x, y []float32) {
+	if len(dst) == 0 {
+		return
+	}
 	row := *w
 	whole := a.fast != nil && row.next() && row.by[1] == 1
 	if !whole || row.by[2] != 1 && (row.by[2] != 0 || a.name != "Mul") {
 		combine(w, dst, x, y, a.f)
 		return
 	}
-	for len(dst) > 0 && w.next() {
+	for w.next() {
 		values := x[w.at[1]:][:w.n]
 		out := dst[w.at[0]:][:len(values)]
 		if w.by[2] == 1 {

@@ -34,7 +34,7 @@ func runConst(c *call) {
 	if p == nil {
 		refuse("attribute value is missing")
 	}
-	t := c.run.model.constant(p)
+	t := c.frame.store.constant(p)
 	c.share(0, t, t.Shape...)
 }
 
@@ -49,14 +49,14 @@ func runIdentity(c *call) {
 }
 
 func runHandle(c *call) {
-	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE, resource: c.run.model.variable(c.node)}
+	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE, resource: c.frame.store.variable(c.node)}
 }
 
 // runVariable makes a tensor that is the variable and its value. It may have none yet where something can change it.
 func runVariable(c *call) {
-	v := c.run.model.variable(c.node)
+	v := c.frame.store.variable(c.node)
 	t := v.now()
-	if t == nil && c.run.model.changing {
+	if t == nil && c.frame.store.changing {
 		t = &Tensor{Type: v.typ}
 	}
 	if t == nil {
@@ -80,7 +80,7 @@ func runAssign(c *call) {
 	switch {
 	case c.node.op.name == "AssignAdd":
 		t = v.sum(t)
-	case c.run.once:
+	case c.frame.once:
 		t = &Tensor{}
 		*t = *c.in[1]
 	default:
@@ -95,9 +95,9 @@ func runAssign(c *call) {
 
 // runRestore hands out the tensors of the files, mapped.
 func runRestore(c *call) {
-	m := c.run.model
+	s := c.frame.store
 	prefix, names, slicing := c.in[0].Bytes, c.in[1].Bytes, c.in[2].Bytes
-	if m.variables == nil || len(prefix) != 1 || string(prefix[0]) != m.prefix {
+	if s.variables == nil || len(prefix) != 1 || string(prefix[0]) != s.prefix {
 		refuse("restores other files than the variables of the model")
 	}
 	types := c.node.attrs["dtypes"].GetList().GetType()
@@ -108,7 +108,7 @@ func runRestore(c *call) {
 		if len(slicing[i]) > 0 {
 			refuse("%s: slices of tensors are not known here", phrase.Name(string(name)))
 		}
-		t := m.restored(string(name))
+		t := s.restored(string(name))
 		if t.Type != types[i] {
 			refuse("tensor %s has type %v, want %v", phrase.Name(string(name)), t.Type, types[i])
 		}
@@ -117,8 +117,8 @@ func runRestore(c *call) {
 }
 
 // restored returns a tensor of the files.
-func (m *Model) restored(name string) *Tensor {
-	b := sure(m.variables.Map(name))
+func (s *store) restored(name string) *Tensor {
+	b := sure(s.variables.Map(name))
 	p := &tfpb.TensorProto{Dtype: tfpb.DataType(b.DType), TensorShape: &tfpb.TensorShapeProto{}, TensorContent: b.Data}
 	for _, d := range b.Shape {
 		p.TensorShape.Dim = append(p.TensorShape.Dim, &tfpb.TensorShapeProto_Dim{Size: d})
@@ -130,7 +130,7 @@ func (m *Model) restored(name string) *Tensor {
 	if err != nil {
 		refuse("tensor %s: %w", phrase.Name(name), err)
 	}
-	m.Mapped += int64(len(b.Data))
+	s.mapped += len(b.Data)
 	return t
 }
 

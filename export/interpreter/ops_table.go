@@ -32,7 +32,7 @@ func bindTable(n *node) any {
 
 // openTable sets output 0 to the table of the node.
 func openTable(c *call) {
-	t := c.run.model.resource(c.node.bound.(string), func() any { return &table{mutable: c.node.op.name == "MutableHashTableV2"} })
+	t := c.frame.store.resource(c.node.bound.(string), func() any { return &table{mutable: c.node.op.name == "MutableHashTableV2"} })
 	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE, resource: t}
 }
 

@@ -54,8 +54,8 @@ func (g *goldenTensor) UnmarshalJSON(data []byte) error {
 	if err := d.Decode(&[]any{&typ, &shape, &values}); err != nil {
 		return err
 	}
-	t := &Tensor{}
-	t.resize(tfpb.DataType(tfpb.DataType_value["DT_"+strings.ToUpper(typ)]), shape, len(values))
+	t := &Tensor{Type: tfpb.DataType(tfpb.DataType_value["DT_"+strings.ToUpper(typ)]), Shape: shape}
+	t.lane().resize(t, len(values))
 	for i, v := range values {
 		text := fmt.Sprint(v)
 		var err error

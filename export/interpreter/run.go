@@ -3,7 +3,6 @@ package interpreter
 import (
 	"fmt"
 
-	"ringtrain/export/tfpb"
 	"ringtrain/model/kernel"
 )
 
@@ -19,14 +18,14 @@ func (p *Program) Run(inputs []*Tensor) ([]*Tensor, error) {
 		}
 	}
 	r := p.idle.Get().(*running)
-	wide := p.model.many != nil && p.model.wide.TryLock()
+	wide := p.store.many != nil && p.store.wide.TryLock()
 	if wide {
-		r.engine = p.model.many
+		r.engine = p.store.many
 	}
 	answers, err := r.run(inputs, p.results)
 	r.engine = r.narrow
 	if wide && !r.broken {
-		p.model.wide.Unlock()
+		p.store.wide.Unlock()
 	}
 	if err != nil {
 		return nil, p.explain(inputs, err)
@@ -45,7 +44,7 @@ func (t *Tensor) fits(p Port) error {
 	case t.Type != p.Type:
 		return fmt.Errorf("input %s is %v, want %v", p.Key, t.Type, p.Type)
 	}
-	n, err := elements(t.Type, t.Shape, maxBytes)
+	n, err := elements(t.lane().size(), t.Shape, maxBytes)
 	if err == nil && n != t.length() {
 		err = fmt.Errorf("%d values for shape %v", t.length(), t.Shape)
 	}
@@ -72,22 +71,27 @@ const (
 	maxRunBytes = 4 << 30
 )
 
+// frame is what the calls of a run have in common.
+type frame struct {
+	store  *store
+	engine *kernel.Engine
+	once   bool // it runs once: a variable may keep its tensors
+	bytes  int  // made in this run
+}
+
 // running is the memory of one run of a program at a time.
 type running struct {
-	model  *Model
-	engine *kernel.Engine
+	frame
 	narrow *kernel.Engine // on one core
-	once   bool           // it runs once: a variable may keep its tensors
-	bytes  int            // made in this run
 	inputs []Tensor
-	calls  []*call
+	calls  []call
 	at     int  // the call that runs
 	broken bool // an operation has panicked: nothing uses the engine again
 }
 
 // newRun returns memory that has not run yet.
 func (p *Program) newRun() *running {
-	r := &running{model: p.model, engine: newEngine(), inputs: make([]Tensor, p.inputs)}
+	r := &running{frame: frame{store: p.store, engine: newEngine()}, inputs: make([]Tensor, p.inputs), calls: make([]call, 0, len(p.steps))}
 	r.narrow = r.engine
 	for _, n := range p.steps {
 		r.calls = append(r.calls, r.call(n))
@@ -96,22 +100,22 @@ func (p *Program) newRun() *running {
 }
 
 // call returns a call of a node, of which the steps before have one.
-func (r *running) call(n *node) *call {
-	c := &call{node: n, run: r, in: make([]*Tensor, len(n.in)), out: make([]*Tensor, n.outputs), own: make([]Tensor, n.outputs)}
+func (r *running) call(n *node) call {
+	c := call{node: n, frame: &r.frame, in: make([]*Tensor, len(n.in)), out: make([]*Tensor, n.outputs), own: make([]Tensor, n.outputs)}
 	for i := range c.out {
 		c.out[i] = &Tensor{}
 	}
-	for i, in := range n.in {
-		c.in[i] = r.tensor(in)
+	for i := range n.in {
+		c.in[i] = r.tensor(n.input(i))
 	}
 	return c
 }
 
-// reserve returns the number of values of a tensor. It refuses one that may not be so large.
-func (r *running) reserve(t tfpb.DataType, shape []int) int {
-	n := sure(elements(t, shape, maxBytes))
-	if r.bytes += n * laneOf(t).size(); r.bytes > r.model.most.run {
-		refuse("the run takes more than %d bytes", r.model.most.run)
+// reserve returns the number of values of a tensor, which take size bytes each. It refuses one that may not be so large.
+func (f *frame) reserve(size int, shape []int) int {
+	n := sure(elements(size, shape, maxBytes))
+	if f.bytes += n * size; f.bytes > f.store.most.run {
+		refuse("the run takes more than %d bytes", f.store.most.run)
 	}
 	return n
 }

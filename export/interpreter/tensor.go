@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"ringtrain/export/tfpb"
@@ -53,13 +54,6 @@ func (t *Tensor) clone() *Tensor {
 	return c
 }
 
-// resize makes t a tensor of n values. The memory of the values is kept where it is large enough.
-func (t *Tensor) resize(typ tfpb.DataType, shape []int, n int) {
-	t.Type = typ
-	t.Shape = append(t.Shape[:0], shape...)
-	t.lane().resize(t, n)
-}
-
 // length returns the number of values that t has.
 func (t *Tensor) length() int { return t.lane().length(t) }
 
@@ -88,17 +82,18 @@ func like(shape, pattern []int) bool {
 	return pattern == nil || slices.EqualFunc(shape, pattern, func(have, want int) bool { return want < 0 || have == want })
 }
 
-// elements returns the number of values of a shape, or an error if they take more than most bytes.
-func elements(t tfpb.DataType, shape []int, most int) (int, error) {
-	n, values := 1, most/laneOf(t).size()
+// elements returns the number of values of a shape, of size bytes each, or an error if they take more than most bytes.
+func elements(size int, shape []int, most int) (int, error) {
+	n, bytes := 1, uint64(size)
 	for _, d := range shape {
 		if d < 0 {
 			return 0, fmt.Errorf("a tensor of shape %v has a negative size", slices.Clone(shape))
 		}
-		if d > 0 && n > values/d {
+		over, product := bits.Mul64(bytes, uint64(d))
+		if over > 0 || product > uint64(most) {
 			return 0, fmt.Errorf("a tensor of shape %v takes more than %d bytes", slices.Clone(shape), most) // the clone keeps shape off the heap
 		}
-		n *= d
+		n, bytes = n*d, product
 	}
 	return n, nil
 }

@@ -46,7 +46,7 @@ func protoShape(p *tfpb.TensorProto, max int) ([]int, int, error) {
 		return nil, 0, fmt.Errorf("a tensor of unknown rank or of more than %d dimensions", maxRank)
 	}
 	shape := dims(p.GetTensorShape())
-	n, err := elements(p.GetDtype(), shape, max)
+	n, err := elements(laneOf(p.GetDtype()).size(), shape, max)
 	return shape, n, err
 }
 

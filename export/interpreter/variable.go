@@ -21,9 +21,9 @@ type variable struct {
 }
 
 // variable returns the variable that a VarHandleOp or VariableV2 means.
-func (m *Model) variable(n *node) *variable {
+func (s *store) variable(n *node) *variable {
 	name := cmp.Or(n.text("shared_name", ""), n.name)
-	return m.resource("variable "+n.text("container", "")+"/"+name, func() any {
+	return s.resource("variable "+n.text("container", "")+"/"+name, func() any {
 		v := &variable{name: phrase.Name(name), typ: n.typ("dtype")}
 		if shape := n.attrs["shape"].GetShape(); shape != nil && !shape.GetUnknownRank() {
 			v.shape = dims(shape)
