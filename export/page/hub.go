@@ -102,7 +102,8 @@ func (h *hub) end() {
 // tell wakes the readers, and drops those that take nothing. The caller holds the mutex.
 func (h *hub) tell(bytes int) {
 	for r := range h.readers {
-		if r.unread += bytes; r.unread > maxUnread {
+		r.unread += bytes
+		if r.unread > maxUnread {
 			r.drop()
 		}
 		select {

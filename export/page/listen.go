@@ -51,7 +51,7 @@ func NewHTTP(handler http.Handler) *http.Server {
 		ConnState: func(c net.Conn, state http.ConnState) {
 			switch state {
 			case http.StateNew:
-				if open.Add(1) > maxConnections {
+				if n := open.Add(1); n > maxConnections {
 					c.Close()
 				}
 			case http.StateClosed:
