@@ -124,7 +124,7 @@ class Chart {
     return {
       width: this.plot.clientWidth || 300, height: 220, legend: {show: false},
       cursor: {y: false, drag: {x: false, y: false}, points: {show: !this.spec.stacked}},
-      scales: {x: {time: false}, y: {distr: this.#log() ? 3 : 1, range: this.spec.stacked ? (_, __, max) => [0, max * 1.05 || 1] : undefined}},
+      scales: {x: {time: false}, y: {distr: this.#log() ? 3 : 1, range: this.spec.stacked ? () => [0, usual(this.rows)] : undefined}},
       axes: [{...axis, space: 60, size: 32, values: (_, list) => list.map((x) => this.view.x === "t" ? (x === 0 ? "0" : duration(x)) : short(x))},
         {...axis, size: 56, values: (_, list) => list.map((y) => y === null ? "" : short(y))}],
       series: [{}, ...(this.spec.stacked ? series.reverse() : series)],
@@ -183,6 +183,12 @@ class Chart {
       ({cells: [row.step, Number(row.t.toPrecision(6)), ...row.values.map((y) => y === null ? "" : String(Number(y.toPrecision(6))))]})),
     this.title.textContent);
   }
+}
+
+// usual is an upper bound of a stack that leaves out the highest peaks: a step with a checkpoint hides all others.
+function usual(rows) {
+  const sums = rows.map((row) => row.values.reduce((a, b) => a + b)).sort((a, b) => a - b);
+  return 1.5 * sums[Math.floor(0.95 * (sums.length - 1))] || 1;
 }
 
 // short writes a number of an axis.

@@ -140,19 +140,25 @@ function drawComparison(runs) {
   fill(byId("differ"), ["option", ...runs.map((run) => run.name)], differ.map((key) => ({cells: [key, ...options.map((o) => o[key] ?? "default")]})));
 }
 
-function draw() {
-  page.due = undefined;
-  const run = shownRun();
-  drawState(run);
-  drawTiles(run);
+function drawCurves(run) {
   byId("marks").hidden = run.marks.length + run.lost.length === 0;
   for (const chart of page.charts) chart.draw(page.runs, run, page.view);
-  drawComparison(page.runs);
-  drawRing(run);
-  drawList(byId("timeline"), run.timeline);
-  drawList(byId("log"), run.log);
-  drawConfusion(run);
-  drawOptions(run);
+}
+
+// drawings has the parts of the page.
+const drawings = [drawState, drawTiles, drawCurves, () => drawComparison(page.runs), drawRing, (run) => drawList(byId("timeline"), run.timeline),
+  (run) => drawList(byId("log"), run.log), drawConfusion, drawOptions];
+
+// draw draws all parts. A part that meets an event that it cannot draw leaves the others as they are.
+function draw() {
+  page.due = undefined;
+  for (const drawing of drawings) {
+    try {
+      drawing(shownRun());
+    } catch (error) {
+      console.error(error);
+    }
+  }
 }
 
 // soon draws a little later, so that many events are one drawing.

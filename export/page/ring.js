@@ -3,6 +3,7 @@
 
 const middle = 220, radius = 104;
 const labelled = 12; // ranks that have their numbers beside them
+const maxRanks = 64; // that are drawn
 
 // at is the place on the circle of an angle in turns, from the top.
 const at = (turn, r) => [middle + r * Math.sin(2 * Math.PI * turn), middle - r * Math.cos(2 * Math.PI * turn)].map((x) => x.toFixed(1));
@@ -18,14 +19,15 @@ function slowest(loads) {
 }
 
 // loadsOf returns the ranks of a run: of the last interval while it trains, over the whole run when it has ended. Ranks
-// of the status that have no load yet, or are missing, are there too.
+// of the status that have no load yet, or are missing, are there too. Of very many ranks some are left out.
 function loadsOf(run) {
   const live = run.state === "running" && run.ranks;
   const loads = new Map(live ? run.ranks.ranks.map((r) => [r.rank, {...r, interval_s: run.ranks.interval_s}]) : run.totals);
   for (const s of run.status?.ranks ?? []) {
-    if (s.rank >= 0) loads.set(s.rank, {rank: s.rank, host: s.host, interval_s: 0, ...loads.get(s.rank), status: s});
+    if (s.rank >= 0 && (loads.size < maxRanks || loads.has(s.rank))) loads.set(s.rank, {rank: s.rank, host: s.host, interval_s: 0, ...loads.get(s.rank), status: s});
   }
-  for (let rank = 0; loads.size === 0 && rank < (run.start?.world_size ?? 0); rank++) loads.set(rank, {rank, host: "", interval_s: 0});
+  const blank = loads.size === 0;
+  for (let rank = 0; rank < Math.min(maxRanks, blank ? run.start?.world_size ?? 0 : 0); rank++) loads.set(rank, {rank, host: "", interval_s: 0});
   return [...loads.values()].sort((a, b) => a.rank - b.rank);
 }
 
@@ -39,7 +41,7 @@ function measuresOf(r) {
 
 // arrowsOf returns the waits of ranks for ranks: by the status where a wait lasts, else of all for the slowest rank.
 function arrowsOf(run, loads, slow) {
-  const stuck = (run.status?.ranks ?? []).filter((s) => s.present && s.peer >= 0 && s.for_s >= 1);
+  const stuck = (run.status?.ranks ?? []).filter((s) => s.present && s.peer >= 0 && s.for_s >= 0.5);
   if (stuck.length > 0) return stuck.map((s) => ({from: s.rank, to: s.peer, text: `rank ${s.rank} waits for rank ${s.peer} in ${s.operation} for ${duration(s.for_s)}`}));
   return slow ? loads.filter((r) => r.rank !== slow.rank).map((r) => ({from: r.rank, to: slow.rank})) : [];
 }
@@ -83,7 +85,7 @@ function rankNode(r, i, n, slow) {
     svg("circle", {cx, cy, r: size}),
     svg("circle", {cx, cy, r: size, class: "wait", "stroke-dasharray": `${waited} ${round}`, transform: `rotate(-90 ${cx} ${cy})`}));
   if (n <= 40) node.append(svg("text", {x: cx, y: cy, "text-anchor": "middle", "dominant-baseline": "central", class: "number"}, String(r.rank)));
-  if (n <= labelled) node.append(label(i / n, radius + 36, kind === "missing" ? [m.waited] : [`waits ${m.waited}`, m.rate, m.memory]));
+  if (n <= labelled) node.append(label(i / n, radius + 36, kind === "missing" ? [m.waited] : [`waits ${m.waited}`, ...(r.sent_bytes > 0 ? [m.rate] : []), m.memory]));
   return node;
 }
 
@@ -107,5 +109,13 @@ function drawRing(run) {
     const m = measuresOf(r), to = arrows.find((a) => a.from === r.rank);
     return {rank: r.rank, cells: [r.rank, r.host, m.busy, m.waited, m.rate, m.memory, to ? `rank ${to.to}` : ""]};
   }));
-  byId("span").textContent = run.state === "running" && run.ranks ? `of the last ${duration(run.ranks.interval_s)}` : run.watched > 0 ? `of ${duration(run.watched)} of training` : "";
+  byId("span").textContent = spanOf(run);
+}
+
+// spanOf says of which time the numbers are, and of very many ranks how busy the others are.
+function spanOf(run) {
+  const {interval_s, least, median, largest} = run.ranks ?? {};
+  if (run.state !== "running" || !interval_s) return run.watched > 0 ? `of ${duration(run.watched)} of training` : "";
+  const busy = (load) => percent(load.busy_s / interval_s);
+  return `of the last ${duration(interval_s)}` + (median ? `; of all ranks: busy ${busy(least)} to ${busy(largest)}, median ${busy(median)}` : "");
 }

@@ -24,6 +24,7 @@ class Run {
   add(e) {
     e.at = new Date(e.time);
     e.number = ++this.events;
+    if (e.event === "ranks") e.ranks ??= [];
     if (e.event !== "waiting" && e.event !== "log") this.#passes(e);
     folds[e.event]?.(this, e);
     if (inTimeline.has(e.event)) this.timeline.push(e);
