@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"ringtrain/export/history"
@@ -238,14 +237,4 @@ func made() map[string][]*history.Run {
 	m.done()
 	all["minute"] = []*history.Run{m.run("minute", false)}
 	return all
-}
-
-// names returns the names of the histories in order.
-func names(all map[string][]*history.Run) []string {
-	var list []string
-	for name := range all {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
 }
