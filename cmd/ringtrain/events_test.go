@@ -62,7 +62,8 @@ var fields = map[string]string{
 	"decision":    "what choice why predicted_s achieved_s",
 	"generation":  "generation world_size lost cause restored_step steps_repeated",
 	"step":        "step steps epoch examples loss learning_rate examples_per_s interval_s compute_s update_s reduce_s input_s exposed_s left_s",
-	"eval":        "step epoch split examples loss correct accuracy top_k log_loss precision recall f1 confusion",
+	"ranks":       "step interval_s ranks",
+	"eval":        "step epoch split examples loss correct accuracy top_k log_loss precision recall f1 confusion baseline",
 	"progressive": "step epoch examples loss last_examples last_loss last_auc",
 	"checkpoint":  "step path bytes took_s stalled_s",
 	"warning":     "rank host step operation cause exit_code",
@@ -197,8 +198,8 @@ func TestEventsPlace(t *testing.T) {
 // TestEventsOfModels verifies the figures of an evaluation for each kind of model.
 func TestEventsOfModels(t *testing.T) {
 	for job, want := range map[string]string{
-		"linear": "step epoch split examples loss rmse mae r2",
-		"ctr":    "step epoch split examples loss correct accuracy auc log_loss normalized_entropy calibration calibration_buckets threshold thresholds best_f1 precision recall f1 confusion",
+		"linear": "step epoch split examples loss rmse mae r2 baseline",
+		"ctr":    "step epoch split examples loss correct accuracy auc log_loss normalized_entropy calibration calibration_buckets threshold thresholds best_f1 precision recall f1 confusion baseline",
 	} {
 		t.Run("job="+job, func(t *testing.T) {
 			e := newBox(t).must(0, "train", job, "--json", "--set", "input.synthetic=true", "--set", "train.steps=5", "--set", "export.if=always")

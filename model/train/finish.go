@@ -201,6 +201,11 @@ func (r *run) done(digest string) error {
 		return nil
 	}
 	r.reporter.done = true
+	if m := r.eval.last; m != nil {
+		if why := evaluate.NotBetter(m); why != "" {
+			r.reporter.warnOf("evaluate", why)
+		}
+	}
 	r.reporter.warnUnwritten(r.reporter.curves.flush())
 	t := &r.reporter.tracker
 	took := time.Since(t.startedAt)

@@ -3,10 +3,12 @@ package evaluate
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"ringtrain/input"
 	"ringtrain/model/graph"
+	"ringtrain/model/train/report"
 	"ringtrain/model/train/traintest"
 )
 
@@ -34,7 +36,7 @@ func labelOf(t *testing.T, d input.Dataset, i int) float32 {
 	return b.Y[0]
 }
 
-// TestConstant verifies the loss of the constant prediction, of each kind of model, with weights of
+// TestConstant verifies the loss of the constant prediction and the baseline, of each kind of model, with weights of
 // many sizes and with smoothed labels, against the loss of each record; and that it is 0 if all
 // labels are equal.
 func TestConstant(t *testing.T) {
@@ -56,6 +58,7 @@ func TestConstant(t *testing.T) {
 			}
 			for _, set := range []weighing{plain, d} {
 				got := evaluatedBy(t, &Evaluator{Model: m, Data: set, Split: "eval"})
+				checkBaseline(t, set, m.Graph().Head.Classes, &got)
 				if want := constantOf(t, set, m.Graph().Head.Classes, cfg.Loss.LabelSmoothing); traintest.Far(float64(got.Constant), want, 1e-8) {
 					t.Errorf("job=%s smoothing=%s weight=%v: the constant's loss is %v, want %v", tt.name, smoothing, set.weights[250%len(set.weights)], got.Constant, want)
 				}
@@ -64,6 +67,56 @@ func TestConstant(t *testing.T) {
 			if got := evaluatedBy(t, &Evaluator{Model: m, Data: same, Split: "eval"}); got.Constant != 0 {
 				t.Errorf("job=%s smoothing=%s: the constant's loss of equal labels is %v, want 0", tt.name, smoothing, got.Constant)
 			}
+		}
+	}
+}
+
+// checkBaseline verifies the baseline of an evaluation against the labels, record by record.
+func checkBaseline(t *testing.T, d weighing, classes int, m *report.Metrics) {
+	t.Helper()
+	var all, sum, squares float64
+	of := map[float32]float64{}
+	for i := range d.Facts().Records {
+		label, w := labelOf(t, d.Dataset, i), float64(d.weights[i])
+		all, sum, of[label] = all+w, sum+w*float64(label), of[label]+w
+	}
+	largest, loss := 0.0, 0.0
+	for label, w := range of {
+		squares += w * (float64(label) - sum/all) * (float64(label) - sum/all)
+		largest, loss = max(largest, w/all), loss-w/all*math.Log(w/all)
+	}
+	want := report.Baseline{RMSE: report.NewNumber(math.Sqrt(squares / all))}
+	if classes > 0 {
+		want = report.Baseline{Accuracy: report.NewNumber(largest), LogLoss: report.NewNumber(loss)}
+	}
+	if classes == 2 {
+		want.AUC = report.NewNumber(0.5)
+	}
+	for _, n := range [][2]*report.Number{{m.Baseline.Accuracy, want.Accuracy}, {m.Baseline.LogLoss, want.LogLoss}, {m.Baseline.RMSE, want.RMSE}, {m.Baseline.AUC, want.AUC}} {
+		if (n[0] == nil) != (n[1] == nil) || n[0] != nil && traintest.Far(float64(*n[0]), float64(*n[1]), 1e-9) {
+			t.Errorf("the baseline is %s, want %s", traintest.JSON(t, m.Baseline), traintest.JSON(t, want))
+		}
+	}
+}
+
+// TestNotBetter verifies that a model is no worse than its baseline once one metric is better, and that NaN is not.
+func TestNotBetter(t *testing.T) {
+	n := report.NewNumber
+	base := &report.Baseline{Accuracy: n(0.75), LogLoss: n(0.56), AUC: n(0.5)}
+	for _, tt := range []struct {
+		name string
+		m    report.Metrics
+		want string // in the text; "": better
+	}{
+		{"better", report.Metrics{Accuracy: n(0.8), LogLoss: n(0.4), AUC: n(0.9), Baseline: base}, ""},
+		{"AUC alone", report.Metrics{Accuracy: n(0.75), LogLoss: n(0.6), AUC: n(0.7), Baseline: base}, ""},
+		{"equal", report.Metrics{Split: "eval", Accuracy: n(0.75), LogLoss: n(0.56), AUC: n(0.5), Baseline: base}, "eval records: accuracy is 0.75, the largest class alone gives 0.75; log loss is 0.56, the share of each class gives 0.56; AUC is 0.5, chance gives 0.5"},
+		{"NaN", report.Metrics{RMSE: n(math.NaN()), Baseline: &report.Baseline{RMSE: n(2)}}, "RMSE is NaN, the mean gives 2"},
+		{"regression", report.Metrics{RMSE: n(1), Baseline: &report.Baseline{RMSE: n(2)}}, ""},
+		{"no baseline", report.Metrics{RMSE: n(1)}, ""},
+	} {
+		if got := NotBetter(&tt.m); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

@@ -19,10 +19,16 @@ func Scored(scores tensor.Matrix, y []float32, classes int) report.Metrics {
 		one := func(int) float64 { return 1 }
 		off, squares := model.Errors(scores.Data, y, graph.Head{}.Unit)
 		m.RMSE, m.MAE = report.NewNumber(model.RMSE(squares, n)), report.NewNumber(off/n)
-		m.R2 = report.NewNumber(model.R2(squares, spreadOf(y, one, graph.Head{}.Unit).squares))
+		around := spreadOf(y, one, graph.Head{}.Unit).squares
+		m.R2, m.Baseline = report.NewNumber(model.R2(squares, around)), baseline(nil, around, n)
 		m.Loss = report.Number(squares / n)
 		return m
 	}
+	byClass := make([]float64, classes)
+	for _, label := range y {
+		byClass[int(label)]++
+	}
+	m.Baseline = baseline(byClass, 0, n)
 	const threshold = 0.5
 	correct := model.Correct(scores, y, threshold)
 	m.Correct, m.Accuracy = &correct, report.NewNumber(float64(correct)/n)

@@ -175,6 +175,7 @@ const maxConfusion = 100
 func (e *Evaluator) metrics(sum *tally, c *curve) report.Metrics {
 	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: int64(e.Data.Facts().Records) - sum.bad, Bad: sum.lost, Loss: report.Number(sum.loss / sum.weight), Weighted: sum.weighted > 0}
 	m.Constant = report.Number(e.constant(sum))
+	m.Baseline = baseline(sum.classes, sum.unit.squares, sum.weight)
 	classes := e.classes()
 	if classes == 0 {
 		m.RMSE, m.MAE = report.NewNumber(model.RMSE(sum.squares, sum.weight)), report.NewNumber(sum.off/sum.weight)

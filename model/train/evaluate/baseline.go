@@ -1,0 +1,65 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"ringtrain/model"
+	"ringtrain/model/train/report"
+)
+
+// baseline returns the metrics of predictions that know the labels alone: the weight of the examples of each class, or
+// of a regression the weight of all and the squares around their mean.
+func baseline(classes []float64, squares, weight float64) *report.Baseline {
+	if len(classes) == 0 {
+		return &report.Baseline{RMSE: report.NewNumber(model.RMSE(squares, weight))}
+	}
+	loss := 0.0
+	for _, w := range classes {
+		if p := w / weight; p > 0 {
+			loss -= float64(p * math.Log(p))
+		}
+	}
+	b := &report.Baseline{Accuracy: report.NewNumber(slices.Max(classes) / weight), LogLoss: report.NewNumber(loss)}
+	if len(classes) == 2 {
+		b.AUC = report.NewNumber(0.5)
+	}
+	return b
+}
+
+// contest is a metric of a model beside that of the baseline.
+type contest struct {
+	name, rival string
+	sign        float64 // 1 if larger is better, -1 if lower is
+	model, base *report.Number
+}
+
+// contests returns those of an evaluation.
+func contests(m *report.Metrics) []contest {
+	b := m.Baseline
+	all := []contest{
+		{"accuracy", "the largest class alone", 1, m.Accuracy, b.Accuracy},
+		{"log loss", "the share of each class", -1, m.LogLoss, b.LogLoss},
+		{"RMSE", "the mean", -1, m.RMSE, b.RMSE},
+		{"AUC", "chance", 1, m.AUC, b.AUC},
+	}
+	return slices.DeleteFunc(all, func(c contest) bool { return c.model == nil || c.base == nil })
+}
+
+// NotBetter describes a model of which no metric is better than that of the baseline. It returns "" for other
+// models, and without a baseline.
+func NotBetter(m *report.Metrics) string {
+	if m.Baseline == nil {
+		return ""
+	}
+	var lost []string
+	for _, c := range contests(m) {
+		if c.sign*float64(*c.model) > c.sign*float64(*c.base) {
+			return ""
+		}
+		lost = append(lost, fmt.Sprintf("%s is %.4g, %s gives %.4g", c.name, *c.model, c.rival, *c.base))
+	}
+	return fmt.Sprintf("the model has learnt nothing that holds on the %s records: %s", m.Split, strings.Join(lost, "; "))
+}
