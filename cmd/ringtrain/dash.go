@@ -7,14 +7,12 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/cmd/ringtrain/show"
-	"ringtrain/export/history"
 	"ringtrain/export/metrics"
 	"ringtrain/export/page"
 	"ringtrain/model/job"
@@ -71,7 +69,7 @@ func openWatch(a *app, c *cli.Context, out *show.Reporter) (*watch, error) {
 
 // watchJob is openWatch for the launcher of a job. The page has what was before, if rank 0 writes its history on this
 // host.
-func watchJob(a *app, c *cli.Context, cfg *launch.Config, options *job.Config, out *show.Reporter) (*watch, error) {
+func watchJob(a *app, c *cli.Context, cfg *launch.Config, out *show.Reporter) (*watch, error) {
 	name := c.Args().First()
 	if !job.IsName(name) {
 		if c.IsSet("dash") || c.IsSet("metrics") {
@@ -83,12 +81,7 @@ func watchJob(a *app, c *cli.Context, cfg *launch.Config, options *job.Config, o
 	if w == nil || err != nil {
 		return nil, err
 	}
-	if options == nil && cfg.Dir == "" && len(cfg.Hosts) > 0 && cfg.Hosts[0].Local && !readsOnce(name) {
-		options, _ = loadJob(c, slices.Concat(cfg.Env, cfg.Export), name) // the ranks tell what is wrong with it
-	}
-	if options != nil {
-		w.load(options.Checkpoint.Dir, cfg.Notice)
-	}
+	w.load(a.history, cfg.Notice)
 	return w, nil
 }
 
@@ -108,12 +101,12 @@ func (w *watch) link() string {
 	return w.page.Link()
 }
 
-// load puts what a folder of checkpoints has of the run in front.
-func (w *watch) load(folder string, notice func(string)) {
-	if w == nil || w.page == nil || folder == "" {
+// load puts what a history of this host has of the run in front.
+func (w *watch) load(file string, notice func(string)) {
+	if w == nil || w.page == nil || !filepath.IsAbs(file) {
 		return
 	}
-	if err := w.page.Load(filepath.Join(folder, history.File)); err != nil && exitcode.Of(err) != exitcode.NoInput {
+	if err := w.page.Load(file); err != nil && exitcode.Of(err) != exitcode.NoInput {
 		notice("the dashboard lacks what was before: " + err.Error())
 	}
 }

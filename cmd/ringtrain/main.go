@@ -70,6 +70,7 @@ type app struct {
 	getenv         func(string) string
 	keys           train.KeyLimits // 0: the usual ones
 	watch          *watch          // of the run of this process; nil: none
+	history        string          // of that run: a file, behind HOST: on another host; "": none, or unknown
 }
 
 // joinCauses joins the lines with which ranks end in standard error. end shows those that still wait.

@@ -52,7 +52,7 @@ func runRendezvous(a *app, c *cli.Context) error {
 // advertise publishes the rendezvous of this process for `ringtrain status` until remove
 // is called. A failure does not prevent training.
 func (a *app) advertise(command, address string, secret token.Token) (remove func()) {
-	remove, err := joblist.Add(joblist.Entry{Command: command, Address: address, Token: secret, Dashboard: a.watch.link()})
+	remove, err := joblist.Add(joblist.Entry{Command: command, Address: address, Token: secret, Dashboard: a.watch.link(), History: a.history})
 	if err != nil {
 		fmt.Fprintf(a.stderr, "ringtrain status will not find this job without an address: %v\n", err)
 		return func() {}

@@ -82,7 +82,8 @@ func runRun(a *app, c *cli.Context) error {
 	if err != nil {
 		return out.Refuse(err)
 	}
-	if a.watch, err = watchJob(a, c, &cfg, options, out); err != nil {
+	a.history = launchedHistory(c, &cfg, options)
+	if a.watch, err = watchJob(a, c, &cfg, out); err != nil {
 		return out.Refuse(err)
 	}
 	defer a.watch.close()

@@ -63,7 +63,8 @@ func TestStatusHere(t *testing.T) {
 	first := b.start(append([]string{"run", "-np", "2", "--job-id", "first"}, endless()...)...)
 	first.await("step 20 ")
 	one := b.must(0, "status")
-	if !regexp.MustCompile(`^job first  running  generation 1  world size 2  step `).MatchString(one.stdout) || strings.Count(one.stdout, "\n") != 4 {
+	if !regexp.MustCompile(`^job first  running  generation 1  world size 2  step `).MatchString(one.stdout) || strings.Count(one.stdout, "\n") != 5 ||
+		!strings.HasSuffix(one.stdout, "\nhistory "+b.path("ckpt/mnist/history.jsonl")+"\n") {
 		t.Errorf("the only job is %q", one.stdout)
 	}
 	for _, name := range listings(dir) {

@@ -76,7 +76,8 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 			return early(err)
 		}
 		defer a.watch.close()
-		a.watch.load(cfg.Checkpoint.Dir, meet.Notice)
+		a.history = historyFile(workingFolder(), cfg)
+		a.watch.load(a.history, meet.Notice)
 		a.watch.follow(askStatus(rendezvous.StatusOptions{Addr: place.Rendezvous, Token: meet.Token, JobID: place.JobID, Timeout: time.Second}))
 	}
 	trainer, err := train.Prepare(ctx, cfg, train.Options{

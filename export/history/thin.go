@@ -6,12 +6,8 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// The distance between two points of a curve.
-const (
-	minSpacing = 20 * time.Millisecond
-	parts      = 500                    // of the time for which the run has gone
-	jitter     = 500 * time.Microsecond // of the times of points that are as far apart
-)
+// jitter is that of the times of points that are a distance apart.
+const jitter = 500 * time.Microsecond
 
 // maxPause bounds the time between two events of an attempt: a longer one is a clock that was set.
 const maxPause = 365 * 24 * time.Hour
@@ -62,7 +58,7 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 // take takes an event as the next point of a curve, unless the last one is too close.
 func (t *thinner) take(curve string, s *report.Stamped) []report.Stamped {
 	at, some := t.kept[curve]
-	if some && t.gone-at < max(minSpacing, t.gone/parts)-jitter {
+	if some && t.gone-at < report.Distance(t.gone)-jitter {
 		return nil
 	}
 	if t.kept == nil {

@@ -19,6 +19,7 @@ type Entry struct {
 	Address   string // address of the rendezvous
 	Token     token.Token
 	Dashboard string // address of the live page, with its token; "": none
+	History   string // file of the events of the run, behind HOST: on another host; "": none, or unknown
 	PID       int
 	Since     time.Time
 }
@@ -29,6 +30,7 @@ type entryFile struct {
 	Address string    `json:"address"`
 	Token   string    `json:"token"` // hexadecimal digits; "": none
 	Dash    string    `json:"dashboard"`
+	History string    `json:"history"`
 	PID     int       `json:"pid"`
 	HostID  string    `json:"host_id"` // containers may share the folder but no network
 	Since   time.Time `json:"since"`
@@ -40,7 +42,7 @@ const entrySuffix = ".job"
 // It fills in PID and Since. Its errors are those of [token.Hold].
 func Add(e Entry) (remove func(), err error) {
 	text, err := json.Marshal(entryFile{
-		Command: e.Command, Address: reachable(e.Address), Token: e.Token.Reveal(), Dash: e.Dashboard,
+		Command: e.Command, Address: reachable(e.Address), Token: e.Token.Reveal(), Dash: e.Dashboard, History: e.History,
 		PID: os.Getpid(), HostID: rendezvous.Self("").HostID, Since: time.Now().UTC(),
 	})
 	if err != nil {
@@ -88,7 +90,7 @@ func parseEntry(text []byte) (l Entry, hostID string, err error) {
 	if _, _, err := net.SplitHostPort(raw.Address); err != nil {
 		return l, "", errors.New("is no listing of a job: the address is not HOST:PORT")
 	}
-	l = Entry{Command: raw.Command, Address: raw.Address, Dashboard: raw.Dash, PID: raw.PID, Since: raw.Since}
+	l = Entry{Command: raw.Command, Address: raw.Address, Dashboard: raw.Dash, History: raw.History, PID: raw.PID, Since: raw.Since}
 	if l.Token, err = token.ParseRevealed(raw.Token); err != nil {
 		return l, "", errors.New("is no listing of a job: the token is none")
 	}

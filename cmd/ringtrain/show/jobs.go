@@ -30,17 +30,19 @@ func JobTable(w io.Writer, jobs []joblist.Job) error {
 	return err
 }
 
-// OneJobTable writes the status of a job of this host, and where its live page is.
+// OneJobTable writes the status of a job of this host, and where its history and its live page are.
 func OneJobTable(w io.Writer, jobs []joblist.Job) error {
 	for _, j := range jobs {
 		if err := StatusTable(w, []rendezvous.Status{j.Status}); err != nil {
 			return err
 		}
-		if j.Dashboard == "" {
-			continue
-		}
-		if _, err := fmt.Fprintln(w, "dashboard "+j.Dashboard); err != nil {
-			return err
+		for _, place := range [][2]string{{"history ", j.History}, {"dashboard ", j.Dashboard}} {
+			if place[1] == "" {
+				continue
+			}
+			if _, err := fmt.Fprintln(w, place[0]+place[1]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -52,6 +54,7 @@ type listedJob struct {
 	Command    string    `json:"command"`
 	Rendezvous string    `json:"rendezvous"`
 	Dashboard  string    `json:"dashboard"`
+	History    string    `json:"history"`
 	PID        int       `json:"pid"`
 	Since      time.Time `json:"since"`
 }
@@ -60,7 +63,7 @@ type listedJob struct {
 func JobJSON(w io.Writer, jobs []joblist.Job) error {
 	var errs []error
 	for _, j := range jobs {
-		line, err := report.Line(listedJob{statusEvent(j.Status), j.Command, j.Address, j.Dashboard, j.PID, j.Since.UTC()}, time.Now())
+		line, err := report.Line(listedJob{statusEvent(j.Status), j.Command, j.Address, j.Dashboard, j.History, j.PID, j.Since.UTC()}, time.Now())
 		if err != nil {
 			return exitcode.With(exitcode.Internal, err)
 		}
