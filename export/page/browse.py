@@ -8,7 +8,7 @@ import pathlib
 import shutil
 import sys
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 NAMES = ["#state", "#step", "#loss", "#metric", "#rate", "figure#chart-loss table", "figure#chart-metric table",
          "figure#chart-rate table", "#ring", "#ranks", "#timeline"]
@@ -90,6 +90,9 @@ def check(browser, page, name):
         want(steps == sorted(set(steps)), "the curve goes back")
     if name == "two":
         want(page.locator("#results tbody tr").count() == 2, "the table of results has not two rows")
+        want(page.locator("#run option").all_text_contents() == ["mnist", "mnist (2)"], "two runs of one name are not told apart")
+        page.select_option("#run", "1")
+        expect(page.locator("#ranks tr[data-rank]")).to_have_count(2)
         want("optimizer.learning_rate" in page.inner_text("#differ"), "the options that differ are not shown")
     if name != "empty":
         keyboard(browser, page)

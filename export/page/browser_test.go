@@ -48,7 +48,7 @@ func TestInteropBrowser(t *testing.T) {
 }
 
 // TestInteropLive verifies in Chromium what a reader meets while a run goes on: the whole run also after a reload and
-// in a second browser, a hang, a new generation, the end with a report to save, and a server that is lost.
+// in a second browser, a hang, a new generation, a broken connection, the end with a report to save, and a server that is lost.
 func TestInteropLive(t *testing.T) {
 	python, axe := needBrowser(t)
 	run, lost := serve(t), serve(t)
@@ -66,6 +66,15 @@ func TestInteropLive(t *testing.T) {
 			run.Status([]byte(`{"event":"status","stall":"","ranks":[]}`))
 			m.at = time.Now()
 			m.add(report.Generation{Generation: 2, WorldSize: 4, Lost: []int{2}, Cause: "rank 2: lost (silent for 5s)", RestoredStep: m.step})
+			m.train(10, 30, time.Second)
+			given = show(run, m, given)
+		},
+		"drop": func() {
+			run.hub.mu.Lock()
+			for r := range run.hub.readers {
+				r.drop()
+			}
+			run.hub.mu.Unlock()
 			m.train(10, 30, time.Second)
 			given = show(run, m, given)
 		},

@@ -86,10 +86,10 @@ class Chart {
 
   #fillKey() {
     const none = this.rows.length === 0;
-    this.key.replaceChildren(...(none ? [this.spec.id === "metric" ? "no metric in common yet" : "no point yet"] : this.curves.map((c) => {
+    this.key.replaceChildren(...(none ? [this.spec.id === "metric" ? "no evaluation, or no metric in common" : "no point yet"] : this.curves.map((c) => {
       const swatch = el("i");
       swatch.style.background = color(c.color);
-      return el("span", {}, swatch, c.name);
+      return el("span", {}, swatch, c.dashed ? `${c.name} (dashed)` : c.name);
     })));
   }
 

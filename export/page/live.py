@@ -68,6 +68,16 @@ def follow(browser, link, folder, axe):
     browser.want(second, steps(second) == before, "a second browser has another curve")
     shot(second, "second")
 
+    page.quiet = second.quiet = True  # the console tells of the lost connection
+    happen("drop")
+    for reader in (page, second):
+        wants(reader, "#step", "1,800")
+        wants(reader, "#state", "running")
+    logged = page.locator("#log li").count()
+    page.reload()
+    wants(page, "#step", "1,800")
+    browser.want(page, page.locator("#log li").count() == logged, "after a broken connection events came twice, or never")
+
     happen("done")
     for reader in (page, second):
         wants(reader, "#state", "finished")

@@ -199,7 +199,7 @@ func made() map[string][]*history.Run {
 		m.train(100, 30, time.Duration(80+10*m.start.WorldSize)*time.Millisecond)
 		m.done()
 	}
-	all["two"] = []*history.Run{a.run("mnist", false), b.run("mnist-2", false)}
+	all["two"] = []*history.Run{a.run("mnist", false), b.run("mnist", false)}
 
 	m = newMaker(7, "many", 20, 4)
 	m.slow = 13

@@ -162,7 +162,7 @@ function draw() {
 }
 
 // soon draws a little later, so that many events are one drawing.
-function soon(wait = 250) { page.due ??= setTimeout(draw, wait); }
+function soon(wait = shownRun().points.length > 2000 ? 1000 : 250) { page.due ??= setTimeout(draw, wait); }
 
 const announced = new Set(["error", "generation", "warning"]);
 
@@ -216,14 +216,19 @@ function save() {
   byId("report").download = `${byId("job").textContent.replace(/[^\w.-]/g, "_")}.html`;
 }
 
+// unique tells runs of one name apart.
+function unique(name) {
+  for (let i = 2, free = name; ; i++, free = `${name} (${i})`) if (!page.runs.some((run) => run.name === free)) return free;
+}
+
 // read takes the runs that the document has.
 function read(blocks) {
-  page.runs = blocks.map((block) => {
-    const {name, running, events} = JSON.parse(block.textContent), run = new Run(name);
+  for (const block of blocks) {
+    const {name, running, events} = JSON.parse(block.textContent), run = new Run(unique(name));
     for (const e of events) run.add(e);
     run.ending(running);
-    return run;
-  });
+    page.runs.push(run);
+  }
   byId("run").append(...page.runs.map((run, i) => el("option", {value: String(i)}, run.name)));
 }
 

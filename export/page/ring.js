@@ -85,8 +85,14 @@ function rankNode(r, i, n, slow) {
     svg("circle", {cx, cy, r: size}),
     svg("circle", {cx, cy, r: size, class: "wait", "stroke-dasharray": `${waited} ${round}`, transform: `rotate(-90 ${cx} ${cy})`}));
   if (n <= 40) node.append(svg("text", {x: cx, y: cy, "text-anchor": "middle", "dominant-baseline": "central", class: "number"}, String(r.rank)));
-  if (n <= labelled) node.append(label(i / n, radius + 36, kind === "missing" ? [m.waited] : [`waits ${m.waited}`, ...(r.sent_bytes > 0 ? [m.rate] : []), m.memory]));
+  if (n <= labelled) node.append(label(i / n, radius + 36, linesOf(r, m, kind)));
   return node;
+}
+
+// linesOf has the numbers beside a rank, those that say something.
+function linesOf(r, m, kind) {
+  if (kind === "missing" || !(r.interval_s > 0)) return kind === "missing" ? [kind] : [];
+  return [`waits ${m.waited}`, r.sent_bytes > 0 ? m.rate : "", m.memory].filter(Boolean);
 }
 
 function arrow({from, to}, places, n) {

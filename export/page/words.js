@@ -28,6 +28,7 @@ function bytes(n) {
 
 // duration writes seconds in the two units that say most.
 function duration(s) {
+  if (s === 0) return "0 s";
   if (s < 1e-3) return `${Number((s * 1e6).toPrecision(3))} µs`;
   if (s < 1) return `${Number((s * 1e3).toPrecision(3))} ms`;
   if (s < 10) return `${Number(s.toPrecision(3))} s`;
