@@ -41,11 +41,12 @@ type Reporter struct {
 	People  io.Writer // for sentences: standard output, or standard error with JSON
 	Stderr  io.Writer
 
-	mu    sync.Mutex // guards what follows
-	steps report.Sum
-	words words
-	kept  *keptError // nil: rank 0 has told no end
-	told  bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
+	mu     sync.Mutex // guards what follows
+	steps  report.Sum
+	words  words
+	behind backlog    // with Whole
+	kept   *keptError // nil: rank 0 has told no end
+	told   bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
 
 	out     io.Writer
 	writing sync.Mutex // locked during a write to out, which may block

@@ -25,7 +25,7 @@ type keptError struct {
 // it on, and any other process shows it.
 func (r *Reporter) Event(e report.Event) {
 	if r.Whole {
-		r.Emit(e)
+		r.handOn(e)
 		return
 	}
 	r.mu.Lock()
