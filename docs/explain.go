@@ -57,6 +57,7 @@ var explanations = []struct {
 	{"killed", regexp.MustCompile(`was killed by signal`)},
 	{"rank-failed", regexp.MustCompile(`ended with exit code`)},
 	{"no-space", regexp.MustCompile(`no space left on device|disk quota exceeded|(checkpoint|export|write|sync) .*input/output error`)},
+	{"no-history", regexp.MustCompile(`no history: |want events of a run`)},
 	{"folder-in-use", regexp.MustCompile(`is in use by `)},
 	{"output-link", regexp.MustCompile(`is a link to \S+(, which is not there|: )|is a file, want a folder`)},
 	{"cannot-write", regexp.MustCompile(`cannot write into|: mkdir |: create draft`)},
