@@ -7,7 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"ringtrain/export/interpreter"
 	"ringtrain/export/serving/servingpb"
@@ -150,16 +151,6 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 
 // appendText appends a text in quotes. Bytes that are no UTF-8 become U+FFFD: JSON has no others.
 func appendText(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r < ' ':
-			dst = fmt.Appendf(dst, `\u%04x`, r)
-		default:
-			dst = utf8.AppendRune(dst, r)
-		}
-	}
-	return append(dst, '"')
+	dst, _ = jsontext.AppendQuote(dst, s) // the error tells of such bytes
+	return dst
 }

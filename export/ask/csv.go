@@ -235,7 +235,7 @@ func ReadTable(text []byte, s *interpreter.Signature, c Columns, tell Meter) (al
 		var one []*interpreter.Tensor
 		one, err = t.Next()
 		if err == nil {
-			all = joined(all, one)
+			all = Join(all, one)
 		}
 	}
 	switch {
@@ -247,8 +247,8 @@ func ReadTable(text []byte, s *interpreter.Signature, c Columns, tell Meter) (al
 	return all, nil
 }
 
-// joined returns the inputs of records and of one more.
-func joined(all, one []*interpreter.Tensor) []*interpreter.Tensor {
+// Join returns the inputs of records and of one more. Of no records they are nil.
+func Join(all, one []*interpreter.Tensor) []*interpreter.Tensor {
 	if all == nil {
 		return one
 	}

@@ -56,9 +56,16 @@ func (m method) check(s *interpreter.Signature) error {
 	return nil
 }
 
-// run answers examples by a signature. All outputs have a row for each example; all rows have one length, which is 1 of
-// numbers.
-func (m method) run(ctx context.Context, v *Version, s *interpreter.Signature, examples *interpreter.Tensor) (all results, err error) {
+// run answers examples by a signature, if it is of the method. All outputs have a row for each example; all rows have one
+// length, which is 1 of numbers.
+func (m method) run(ctx context.Context, v *Version, s *interpreter.Signature, read func() (*interpreter.Tensor, error)) (all results, err error) {
+	if err := m.check(s); err != nil {
+		return all, err
+	}
+	examples, err := read()
+	if err != nil {
+		return all, err
+	}
 	outputs, err := v.Run(ctx, s.Name, nil, []*interpreter.Tensor{examples})
 	if err != nil {
 		return all, err

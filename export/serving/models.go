@@ -51,11 +51,7 @@ type Choice struct {
 func (m *Models) Acquire(name string, want Choice) (*Version, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all, err := m.model(name)
-	if err != nil {
-		return nil, err
-	}
-	number, err := all.number(name, want)
+	all, number, err := m.find(name, want)
 	if err != nil {
 		return nil, err
 	}
@@ -76,11 +72,7 @@ func (m *Models) Acquire(name string, want Choice) (*Version, error) {
 func (m *Models) Status(name string, want Choice) ([]State, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all, err := m.model(name)
-	if err != nil {
-		return nil, err
-	}
-	number, err := all.number(name, want)
+	all, number, err := m.find(name, want)
 	if err != nil {
 		return nil, err
 	}
@@ -128,24 +120,21 @@ func (m *Models) Leave() {
 	m.leaving = true
 }
 
-func (m *Models) model(name string) (*versions, error) {
-	if v := m.models[name]; v != nil {
-		return v, nil
+// find returns the versions of a model, and the number that a choice names, nil if it names none. The caller holds the lock.
+func (m *Models) find(name string, want Choice) (*versions, *int64, error) {
+	all := m.models[name]
+	if all == nil {
+		return nil, nil, status.Errorf(codes.NotFound, "there is no model %s", phrase.Quote(name))
 	}
-	return nil, status.Errorf(codes.NotFound, "there is no model %s", phrase.Quote(name))
-}
-
-// number returns the number that a choice names, nil if it names none.
-func (v *versions) number(name string, want Choice) (*int64, error) {
 	if want.Label == "" {
-		return want.Number, nil
+		return all, want.Number, nil
 	}
-	for _, l := range v.loaded() {
-		if n, ok := v.labels[want.Label]; ok && l.Number == n {
-			return &n, nil
+	for _, v := range all.loaded() {
+		if n, ok := all.labels[want.Label]; ok && v.Number == n {
+			return all, &n, nil
 		}
 	}
-	return nil, status.Errorf(codes.InvalidArgument, "no version of model %s that answers has the label %s", name, phrase.Quote(want.Label))
+	return nil, nil, status.Errorf(codes.InvalidArgument, "no version of model %s that answers has the label %s", name, phrase.Quote(want.Label))
 }
 
 // loaded returns the versions that answer, by number, ascending.

@@ -26,7 +26,8 @@ func predictJSON(ctx context.Context, v *Version, api string, text []byte, take 
 		return reply{}, err
 	}
 	if m, ok := methods[api]; ok {
-		return m.answer(ctx, v, s, d)
+		all, err := m.run(ctx, v, s, func() (*interpreter.Tensor, error) { return d.Examples(s) })
+		return reply{text: ask.AppendResults(nil, all.classes, all.numbers)}, err
 	}
 	inputs, rows, err := d.Inputs(s)
 	if err != nil {
@@ -41,19 +42,6 @@ func predictJSON(ctx context.Context, v *Version, api string, text []byte, take 
 	}
 	text, err = ask.AppendRows(nil, s.Outputs, outputs)
 	return reply{text: text}, err
-}
-
-// answer answers a request to classify or to regress.
-func (m method) answer(ctx context.Context, v *Version, s *interpreter.Signature, d ask.Document) (reply, error) {
-	if err := m.check(s); err != nil {
-		return reply{}, err
-	}
-	examples, err := d.Examples(s)
-	if err != nil {
-		return reply{}, err
-	}
-	all, err := m.run(ctx, v, s, examples)
-	return reply{text: ask.AppendResults(nil, all.classes, all.numbers)}, err
 }
 
 // predictTable answers records of CSV by what a request without a signature asks, and by the columns that the

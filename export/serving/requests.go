@@ -107,14 +107,7 @@ func (v *Version) results(ctx context.Context, m method, spec *servingpb.ModelSp
 	if err != nil { // TensorFlow Serving has another code here than in Predict
 		return nil, all, status.Error(codes.InvalidArgument, status.Convert(err).Message())
 	}
-	if err := m.check(s); err != nil {
-		return nil, all, err
-	}
-	examples, err := v.encoded(in)
-	if err != nil {
-		return nil, all, err
-	}
-	all, err = m.run(ctx, v, s, examples)
+	all, err = m.run(ctx, v, s, func() (*interpreter.Tensor, error) { return v.encoded(in) })
 	return v.spec(s.Name), all, err
 }
 

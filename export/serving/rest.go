@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -36,11 +35,11 @@ type handler struct {
 	held    atomic.Int64 // bytes of the bodies of all requests in flight, and of what is made of them
 }
 
-// maxHeld is how many times the largest body all requests in flight may take together.
-const maxHeld = 16
-
-// minGrow is how many bytes the memory of a body grows by, at least.
-const minGrow = 4 << 10
+// All requests in flight may take maxHeld times the largest body together, and each as much as if minBody was the largest.
+const (
+	maxHeld = 16
+	minBody = 4 << 10
+)
 
 // reply is a body and its type, which is JSON if kind is empty.
 type reply struct {
@@ -223,7 +222,7 @@ func post(api string) func(*handler, *query) (reply, error) {
 
 // take adds bytes to what all requests take, and returns an error if it is too much. held is what the request itself takes.
 func (h *handler) take(held, bytes int64) error {
-	all := maxHeld * int64(max(h.options.MaxBody, minGrow))
+	all := maxHeld * int64(max(h.options.MaxBody, minBody))
 	switch now := h.held.Add(bytes); {
 	case held > all:
 		return tooLarge(fmt.Sprintf("the request takes more than %d bytes with its rows and values, want fewer in each request", all))
@@ -240,22 +239,28 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, take ask.Meter) (
 	if strings.EqualFold(r.Header.Get("Content-Encoding"), "gzip") {
 		from, err = gzip.NewReader(from)
 	}
-	for n := 0; err == nil && int64(len(text)) <= limit; {
-		if len(text) == cap(text) {
-			before := cap(text)
-			text = slices.Grow(text, max(len(text), minGrow))
-			if err := take(cap(text) - before); err != nil {
-				return nil, err
-			}
-		}
-		n, err = from.Read(text[len(text):cap(text)])
-		text = text[:len(text)+n]
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(metered{from, take}, limit+1))
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large || int64(len(text)) > limit {
 		return nil, tooLarge(fmt.Sprintf("the body has more than %d bytes, want at most as many (--max-body)", limit))
 	}
-	if err != io.EOF {
+	if _, coded := status.FromError(err); !coded {
 		return nil, status.Errorf(codes.InvalidArgument, "the body cannot be read: %v", err)
 	}
-	return text, nil
+	return text, err
+}
+
+// metered is a body whose bytes are told as they come, twice: a buffer that grows has room for as many again.
+type metered struct {
+	io.Reader
+	take ask.Meter
+}
+
+func (m metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if n > 0 {
+		err = cmp.Or(m.take(2*n), err)
+	}
+	return n, err
 }

@@ -81,13 +81,7 @@ func (r *reader) add(inputs []*interpreter.Tensor, label string) error {
 			return err
 		}
 	}
-	if k.records == 0 {
-		k.inputs = inputs
-	} else {
-		for i, t := range inputs {
-			k.inputs[i].Append(t)
-		}
-	}
+	k.inputs = ask.Join(k.inputs, inputs)
 	if r.labels {
 		k.labels = append(k.labels, label)
 	}
