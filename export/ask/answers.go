@@ -10,6 +10,7 @@ import (
 
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
+	"ringtrain/model/graph"
 	"ringtrain/ring/phrase"
 )
 
@@ -81,11 +82,7 @@ func (c Columns) answers(ports []interpreter.Port, outputs, keys []*interpreter.
 		a.add("record", false, func(row int) string { return strconv.Itoa(first + row) })
 	}
 	a.answer(c, ports, outputs)
-	for i := range keys { // one that is called like another column has a name of its own
-		for slices.Contains(a.Names[:i], a.Names[i]) || slices.Contains(a.Names[len(keys):], a.Names[i]) {
-			a.Names[i] = "key_" + a.Names[i]
-		}
-	}
+	copy(a.Names, graph.KeyNames(a.Names[:len(keys)], a.Names[len(keys):]))
 	return a, nil
 }
 

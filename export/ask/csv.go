@@ -17,14 +17,15 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
 
 // Columns is what an export of ringtrain says of its columns besides its graph.
 type Columns struct {
-	Words []string `json:"number_words"` // cells that are a missing number
-	Keys  keys     `json:"key"`          // columns that answers repeat
+	Words []string   `json:"number_words"` // cells that are a missing number
+	Keys  graph.Keys `json:"key"`          // columns that answers repeat
 	Label struct {
 		Name    string   `json:"name"`
 		Classes []string `json:"classes"` // in their order
@@ -33,14 +34,11 @@ type Columns struct {
 		Name, Separator string
 		List            bool // a cell has several texts
 	} `json:"bags"`
-	Forms []form `json:"forms"` // of columns whose numbers are written in another way
+	Forms []graph.NumberForm `json:"forms"` // of columns whose numbers are written in another way
 }
 
-// form is how the cells of a column have numbers: $1,234.50 or 1.234,50.
-type form struct{ Name, Decimal, Strip string }
-
-// plain returns what makes the usual form of a number in this one.
-func (f form) plain() *strings.Replacer {
+// plain returns what makes the usual form of a number in another, as $1,234.50 or 1.234,50.
+func plain(f graph.NumberForm) *strings.Replacer {
 	var pairs []string
 	for _, c := range f.Strip {
 		pairs = append(pairs, string(c), "")
@@ -49,18 +47,6 @@ func (f form) plain() *strings.Replacer {
 		pairs = append(pairs, ".", "x", f.Decimal, ".") // with a point it is no number
 	}
 	return strings.NewReplacer(pairs...)
-}
-
-// keys are a text or a list of texts.
-type keys []string
-
-// UnmarshalJSON reads either.
-func (k *keys) UnmarshalJSON(text []byte) error {
-	*k = make(keys, 1)
-	if json.Unmarshal(text, &(*k)[0]) == nil {
-		return nil
-	}
-	return json.Unmarshal(text, (*[]string)(k))
 }
 
 // ReadColumns returns the columns of the export in a version folder; none if it does not describe them.
@@ -108,7 +94,7 @@ func NewTable(text io.Reader, s *interpreter.Signature, c Columns) (*Table, erro
 	t.Header = slices.Clone(t.Cells)
 	t.Header[0] = strings.TrimPrefix(t.Header[0], "\ufeff")
 	for _, f := range c.Forms {
-		t.plain[f.Name] = f.plain()
+		t.plain[f.Name] = plain(f)
 	}
 	return t, t.find()
 }
