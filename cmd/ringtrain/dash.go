@@ -17,7 +17,9 @@ import (
 	"ringtrain/export/page"
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -83,6 +85,16 @@ func watchJob(a *app, c *cli.Context, cfg *launch.Config, out *show.Reporter) (*
 	}
 	w.load(a.history, cfg.Notice)
 	return w, nil
+}
+
+// watchRank0 is openWatch for rank 0 of a job without our launcher.
+func watchRank0(a *app, c *cli.Context, at place.Place, meet join.Config) (err error) {
+	if a.watch, err = openWatch(a, c, a.out); err != nil {
+		return err
+	}
+	a.watch.load(a.history, meet.Notice)
+	a.watch.follow(askStatus(rendezvous.StatusOptions{Addr: at.Rendezvous, Token: meet.Token, JobID: at.JobID, Timeout: time.Second}))
+	return nil
 }
 
 // tellLink tells people where the page is, and in a login over ssh how to reach it from there.

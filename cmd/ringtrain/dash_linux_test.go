@@ -160,7 +160,8 @@ func TestDashRestart(t *testing.T) {
 	first := d.read(t)
 	first.await(t, `"event":"checkpoint"`)
 	kill(t, b.rankPID(0), syscall.SIGKILL)
-	first.await(t, `"event":"generation"`)
+	starts := func(r *recorder) int { return strings.Count(r.String(), `"event":"start"`) }
+	eventually(t, patience, "the start of the second rank 0", func() bool { return starts(first) == 2 })
 	second := d.read(t)
 	second.await(t, `"event":"generation"`)
 	if before, _, _ := strings.Cut(second.String(), `"event":"generation"`); !strings.Contains(before, `"event":"checkpoint"`) {
@@ -172,7 +173,7 @@ func TestDashRestart(t *testing.T) {
 	p = b.start(append([]string{"run", "-np", "2", "--dash"}, job...)...)
 	d = p.dashboard(t)
 	resumed := d.read(t)
-	eventually(t, patience, "the start of the resumed job", func() bool { return strings.Count(resumed.String(), `"event":"start"`) == 3 })
+	eventually(t, patience, "the start of the resumed job", func() bool { return starts(resumed) == 3 })
 	p.signal(syscall.SIGTERM)
 	p.wait()
 	if text := resumed.String(); !strings.Contains(text, `"event":"generation"`) {

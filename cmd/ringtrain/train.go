@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -71,14 +70,12 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	if c.Bool("print-options") {
 		return a.printOptions(cfg)
 	}
+	defer func() { a.watch.close() }()
 	if place.Rank == 0 {
-		if a.watch, err = openWatch(a, c, out); err != nil {
+		a.history = historyFile(workingFolder(), cfg)
+		if err := watchRank0(a, c, place, meet); err != nil {
 			return early(err)
 		}
-		defer a.watch.close()
-		a.history = historyFile(workingFolder(), cfg)
-		a.watch.load(a.history, meet.Notice)
-		a.watch.follow(askStatus(rendezvous.StatusOptions{Addr: place.Rendezvous, Token: meet.Token, JobID: place.JobID, Timeout: time.Second}))
 	}
 	trainer, err := train.Prepare(ctx, cfg, train.Options{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Notice: meet.Notice,
@@ -107,6 +104,12 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	team, err := join.Meet(ctx, place, meet)
 	if err != nil {
 		return out.Fail(ring.CauseOf(err, place.Rank, show.Hostname(), -1))
+	}
+	if place.Rank < 0 && team.Membership().Rank == 0 {
+		if err := watchRank0(a, c, place, meet); err != nil {
+			defer team.Close()
+			return out.Fail(team.Abort(ring.CauseOf(err, 0, show.Hostname(), -1)))
+		}
 	}
 	return a.trainOn(ctx, team, trainer, stopper, out)
 }

@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"ringtrain/model/train/report"
 )
 
 // tokenBytes is the length of the token of a server.
@@ -31,9 +29,9 @@ const endTime = time.Second
 //
 // It is a view of the stream of events: neither training nor a reader waits for another reader.
 type Server struct {
+	hub      // its Load, Event and Status are the server's
 	listener net.Listener
 	http     *http.Server
-	hub      hub
 	metrics  http.Handler
 	token    string
 	cookie   string // name: browsers do not tell the ports of a host apart
@@ -66,19 +64,9 @@ func (s *Server) Link() string {
 	return fmt.Sprintf("http://%s/?token=%s", net.JoinHostPort(host, strconv.Itoa(at.Port)), s.token)
 }
 
-// Load puts an earlier history of the run in front, before the first event.
-func (s *Server) Load(name string) error { return s.hub.load(name, time.Now()) }
-
-// Event shows an event.
-func (s *Server) Event(e report.Stamped) { s.hub.publish(e) }
-
-// Status shows the state of the rendezvous, a line of JSON. Readers take a server that says nothing for
-// some seconds for a lost one.
-func (s *Server) Status(line []byte) { s.hub.setStatus(line) }
-
 // Close ends the server when readers have the last events, or after a second.
 func (s *Server) Close() error {
-	s.hub.end()
+	s.end()
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	if s.http.Shutdown(ctx) == nil {
@@ -137,18 +125,18 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID")) // 0: has none
-	reader := s.hub.enter(after, cancel)
+	reader := s.enter(after, cancel)
 	if reader == nil {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, fmt.Sprintf("%d pages are open, and there may be no more: close one", maxReaders), http.StatusServiceUnavailable)
 		return
 	}
-	defer s.hub.leave(reader)
+	defer s.leave(reader)
 	out := http.NewResponseController(w)
 	out.SetReadDeadline(time.Time{}) // the request has been read
 	defer context.AfterFunc(ctx, func() { out.SetWriteDeadline(time.Now()) })()
 	w.Header().Set("Content-Type", "text/event-stream")
-	s.hub.stream(ctx, reader, func(text []byte) error {
+	s.stream(ctx, reader, func(text []byte) error {
 		out.SetWriteDeadline(time.Now().Add(answerTime))
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
