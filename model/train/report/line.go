@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 	"unicode"
 	"unicode/utf16"
@@ -86,6 +87,9 @@ func as[E Event](kind string, line []byte) (Event, error) {
 // characters, and programs get back what a column is called, so none is replaced.
 func Marshal(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
+	if err != nil || !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c > '~' }) {
+		return text, err
+	}
 	escaped := make([]byte, 0, len(text))
 	for _, r := range string(text) {
 		if unicode.IsPrint(r) {
@@ -96,5 +100,5 @@ func Marshal(v any) ([]byte, error) {
 			escaped = fmt.Appendf(escaped, `\u%04x`, half)
 		}
 	}
-	return escaped, err
+	return escaped, nil
 }
