@@ -218,7 +218,7 @@ function save() {
 
 // unique tells runs of one name apart.
 function unique(name) {
-  for (let i = 2, free = name; ; i++, free = `${name} (${i})`) if (!page.runs.some((run) => run.name === free)) return free;
+  for (let i = 1, free = name; ; i++, free = `${name} (${i})`) if (!page.runs.some((run) => run.name === free)) return free;
 }
 
 // read takes the runs that the document has.
