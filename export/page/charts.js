@@ -193,6 +193,7 @@ function usual(rows) {
 
 // short writes a number of an axis.
 function short(x) {
+  if (Math.abs(x) >= 1e12) return x.toExponential(1);
   for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
     if (Math.abs(x) >= 10 * size) return `${Number((x / size).toPrecision(4))}${unit}`;
   }

@@ -12,6 +12,7 @@ const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 // digits writes a number with four digits, large ones whole.
 function digits(x) {
   if (!Number.isFinite(x)) return String(x);
+  if (Math.abs(x) >= 1e9) return x.toExponential(3);
   if (Math.abs(x) >= 1000) return count(x);
   if (x !== 0 && Math.abs(x) < 0.001) return x.toExponential(2);
   return Math.abs(x) < 1 ? x.toFixed(4) : String(Number(x.toPrecision(4)));
