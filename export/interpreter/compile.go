@@ -153,17 +153,13 @@ func (p *Program) fuse(n *node) bool {
 	columns := into.columns()
 	switch n.op.name {
 	case "Relu":
-		if columns == 0 {
-			return false
+		if columns > 0 {
+			into.fused.act = kernel.ReLU
 		}
-		into.fused.act = kernel.ReLU
-		return true
+		return columns > 0
 	case "BiasAdd", "Add", "AddV2":
-		if columns == 0 || len(n.in) != 2 || into.fused.bias != nil || into.fused.act != kernel.None {
-			return false
-		}
 		bias := n.input(1).constant()
-		if bias == nil || len(bias.Shape) != 1 || len(bias.Float32) != columns {
+		if columns == 0 || into.fused.bias != nil || into.fused.act != kernel.None || bias == nil || len(bias.Shape) != 1 || len(bias.Float32) != columns {
 			return false
 		}
 		into.fused.bias = bias.Float32

@@ -15,7 +15,7 @@ type lane interface {
 	append(t, more *Tensor)
 	zero(t *Tensor)
 	move(dst, src *Tensor, p pieces)
-	pick(w walk, dst, is, x, y *Tensor)
+	pick(w *walk, dst, is, x, y *Tensor)
 }
 
 // values is the lane of a type, and says where a tensor has its values.
@@ -99,7 +99,7 @@ func (v values[T]) move(dst, src *Tensor, p pieces) {
 }
 
 // pick takes each element of x or y, as the condition says. The walk passes dst, the condition, x and y.
-func (v values[T]) pick(w walk, dst, is, x, y *Tensor) {
+func (v values[T]) pick(w *walk, dst, is, x, y *Tensor) {
 	for w.next() {
 		row, yes, no := (*v(dst))[w.at[0]:][:w.n], *v(x), *v(y)
 		for k := range row {

@@ -106,7 +106,7 @@ func tile(c *call) {
 		shape[d] *= k
 	}
 	c.make(0, c.in[0].Type, shape...)
-	var w walk
+	w := c.walk()
 	for d, size := range in {
 		inside := Elements(shape[d+1:])
 		w.dim(times[d], [4]int{size * inside, 0})
@@ -164,7 +164,7 @@ func pad(c *call) {
 	}
 	c.make(0, c.in[0].Type, shape...)
 	c.out[0].zero()
-	var w walk
+	w := c.walk()
 	for d, size := range in {
 		inside := Elements(shape[d+1:])
 		w.dim(size, [4]int{inside, Elements(in[d+1:])})
@@ -185,7 +185,7 @@ func slice(c *call) {
 	in, begin, end, stride := c.in[0].Shape, c.list(1), c.list(2), c.list(3)
 	masks, shape := c.node.bound.(slicing), c.dims()
 	c.want(len(begin) <= len(in) && len(end) == len(begin) && len(stride) == len(begin), "an entry for each dimension at most")
-	var w walk
+	w := c.walk()
 	for d, size := range in {
 		first, n, by := 0, size, 1
 		if d < len(begin) {

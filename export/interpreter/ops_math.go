@@ -98,16 +98,9 @@ func (f *function) run(c *call) {
 	if f.fast != nil {
 		f.fast(c.engine(), y.Float32, x.Float32)
 	} else {
-		apply(y.Float32, x.Float32, f.f)
+		each(y.Float32, x.Float32, func(v float32) float32 { return float32(f.f(float64(v))) })
 	}
-	apply(y.Float64, x.Float64, f.f)
-}
-
-// apply writes f of each element of x to y.
-func apply[T float32 | float64](y, x []T, f func(float64) float64) {
-	for i, v := range x {
-		y[i] = T(f(float64(v)))
-	}
+	each(y.Float64, x.Float64, f.f)
 }
 
 // arithmetic is a function of two numbers. Floats are computed in float64 and rounded, integers in int64.
@@ -171,12 +164,12 @@ func (a *arithmetic) run(c *call) {
 	if a.f == nil && out.length() > 0 && (slices.Contains(y.Int32, 0) || slices.Contains(y.Int64, 0)) {
 		refuse("an integer is divided by 0")
 	}
-	var w walk
+	w := c.walk()
 	w.spread(out, x, y)
-	a.float32s(c.engine(), &w, out.Float32, x.Float32, y.Float32)
-	combine(&w, out.Float64, x.Float64, y.Float64, a.f)
-	combine(&w, out.Int32, x.Int32, y.Int32, a.i)
-	combine(&w, out.Int64, x.Int64, y.Int64, a.i)
+	a.float32s(c.engine(), w, out.Float32, x.Float32, y.Float32)
+	zip(w, out.Float64, x.Float64, y.Float64, a.f)
+	zip(w, out.Int32, x.Int32, y.Int32, func(x, y int32) int32 { return int32(a.i(int64(x), int64(y))) })
+	zip(w, out.Int64, x.Int64, y.Int64, a.i)
 }
 
 // float32s computes rows by the kernel if both operands have all of their values there. A product of a row with one
@@ -185,10 +178,9 @@ func (a *arithmetic) float32s(e *kernel.Engine, w *walk, dst, x, y []float32) {
 	if len(dst) == 0 {
 		return
 	}
-	row := *w
-	whole := a.fast != nil && row.next() && row.by[1] == 1
-	if !whole || row.by[2] != 1 && (row.by[2] != 0 || a.name != "Mul") {
-		combine(w, dst, x, y, a.f)
+	by := w.inner()
+	if a.fast == nil || by[1] != 1 || by[2] != 1 && (by[2] != 0 || a.name != "Mul") {
+		zip(w, dst, x, y, func(x, y float32) float32 { return float32(a.f(float64(x), float64(y))) })
 		return
 	}
 	for w.next() {
@@ -205,73 +197,57 @@ func (a *arithmetic) float32s(e *kernel.Engine, w *walk, dst, x, y []float32) {
 	}
 }
 
-// combine writes f of the elements of x and y to dst.
-func combine[T, W number](w *walk, dst, x, y []T, f func(x, y W) W) {
-	for len(dst) > 0 && w.next() {
+// zip writes f of the elements of x and y to dst.
+func zip[T, S any](w *walk, dst []T, x, y []S, f func(x, y S) T) {
+	for len(x) > 0 && w.next() {
 		i, j := w.at[1], w.at[2]
 		row := dst[w.at[0]:][:w.n]
 		for k := range row {
-			row[k] = T(f(W(x[i]), W(y[j])))
+			row[k] = f(x[i], y[j])
 			i, j = i+w.by[1], j+w.by[2]
 		}
 	}
 }
 
-// Results of a comparison, as bits: of numbers and texts, and of two truths.
+// Results of a comparison, as bits.
 const (
 	less = 1 << iota
 	equal
 	greater
 	unordered
-
-	bothFalse = 1
-	onlyY     = 2
-	onlyX     = 4
-	bothTrue  = 8
 )
 
-// relation is true for some results of the comparison of two values, or of one with itself.
+// relation is true for some results of the comparison of two values, or of one with itself, or for some truths.
 type relation struct {
 	name, kinds string
 	results     int
+	truths      func(x, y bool) bool
 }
 
 func relations() []relation {
 	return []relation{
-		{"Equal", "TT", equal},
-		{"NotEqual", "TT", less | greater | unordered},
-		{"Less", "TT", less},
-		{"LessEqual", "TT", less | equal},
-		{"GreaterEqual", "TT", greater | equal},
-		{"IsNan", "T", unordered},
-		{"LogicalAnd", "bb", bothTrue},
-		{"LogicalOr", "bb", bothTrue | onlyX | onlyY},
-		{"LogicalNot", "b", bothFalse},
+		{"Equal", "TT", equal, nil},
+		{"NotEqual", "TT", less | greater | unordered, nil},
+		{"Less", "TT", less, nil},
+		{"LessEqual", "TT", less | equal, nil},
+		{"GreaterEqual", "TT", greater | equal, nil},
+		{"IsNan", "T", unordered, nil},
+		{"LogicalAnd", "bb", 0, func(x, y bool) bool { return x && y }},
+		{"LogicalOr", "bb", 0, func(x, y bool) bool { return x || y }},
+		{"LogicalNot", "b", 0, func(x, _ bool) bool { return !x }},
 	}
 }
 
 func (r *relation) run(c *call) {
 	x, y, dst := c.in[0], c.in[len(c.in)-1], c.out[0].Bool
-	var w walk
+	w := c.walk()
 	w.spread(c.out[0], x, y)
-	compare(&w, dst, x.Float32, y.Float32, r.results, func(x, y float32) int { return order(normal(x), normal(y)) })
-	compare(&w, dst, x.Float64, y.Float64, r.results, order)
-	compare(&w, dst, x.Int32, y.Int32, r.results, order)
-	compare(&w, dst, x.Int64, y.Int64, r.results, order)
-	compare(&w, dst, x.Bytes, y.Bytes, r.results, func(x, y []byte) int { return order(bytes.Compare(x, y), 0) })
-	compare(&w, dst, x.Bool, y.Bool, r.results, both)
-}
-
-// compare writes whether the result of f is one of those that are asked for.
-func compare[T any](w *walk, dst []bool, x, y []T, want int, f func(x, y T) int) {
-	for len(x) > 0 && w.next() {
-		i, j := w.at[1], w.at[2]
-		row := dst[w.at[0]:][:w.n]
-		for k := range row {
-			row[k] = f(x[i], y[j])&want != 0
-			i, j = i+w.by[1], j+w.by[2]
-		}
-	}
+	zip(w, dst, x.Float32, y.Float32, func(x, y float32) bool { return order(normal(x), normal(y))&r.results != 0 })
+	zip(w, dst, x.Float64, y.Float64, func(x, y float64) bool { return order(x, y)&r.results != 0 })
+	zip(w, dst, x.Int32, y.Int32, func(x, y int32) bool { return order(x, y)&r.results != 0 })
+	zip(w, dst, x.Int64, y.Int64, func(x, y int64) bool { return order(x, y)&r.results != 0 })
+	zip(w, dst, x.Bytes, y.Bytes, func(x, y []byte) bool { return order(bytes.Compare(x, y), 0)&r.results != 0 })
+	zip(w, dst, x.Bool, y.Bool, r.truths)
 }
 
 func order[T cmp.Ordered](x, y T) int {
@@ -286,21 +262,9 @@ func order[T cmp.Ordered](x, y T) int {
 	return unordered
 }
 
-func both(x, y bool) int {
-	switch {
-	case x && y:
-		return bothTrue
-	case x:
-		return onlyX
-	case y:
-		return onlyY
-	}
-	return bothFalse
-}
-
 // choose takes each element of input 1 or input 2, as the condition says.
 func choose(c *call) {
-	var w walk
+	w := c.walk()
 	w.spread(c.out[0], c.in...)
 	c.out[0].lane().pick(w, c.out[0], c.in[0], c.in[1], c.in[2])
 }

@@ -17,7 +17,7 @@ func reductionOps() []op {
 		{name: "TopKV2", kinds: "Tn", out: "values+indices", types: float32s, run: topK},
 		{name: "Cumsum", kinds: "Ti", types: integers, attrs: "exclusive=false reverse=false", shape: likeInput(0), run: cumsum},
 		{name: "UnsortedSegmentSum", kinds: "Tii", types: numbers, run: segmentSum},
-		{name: "Bucketize", kinds: "T", types: float32s, attrs: "boundaries", bind: bindBucketize, run: bucketize},
+		{name: "Bucketize", kinds: "T", types: float32s, attrs: "boundaries", bind: bindBucketize, shape: likeInput(tfpb.DataType_DT_INT32), run: bucketize},
 	}
 	for _, r := range reductions() {
 		ops = append(ops, op{name: r.name, kinds: "Ti", types: r.types, bind: keep, run: r.run})
@@ -27,7 +27,8 @@ func reductionOps() []op {
 
 // reduce makes output 0 and returns a walk over it, operand 0, and the input, operand 1. An element of
 // the output stands still while the walk passes the values that it is made of.
-func (c *call) reduce() (w walk) {
+func (c *call) reduce() *walk {
+	w := c.walk()
 	in, axes := c.in[0].Shape, c.list(1)
 	shape := c.dims(in)
 	for i, a := range axes {
@@ -78,14 +79,14 @@ func reductions() []reduction {
 func (r *reduction) run(c *call) {
 	w := c.reduce()
 	x, out := c.in[0], c.out[0]
-	fold(&w, out.Float32, x.Float32, float32(r.first), r.f)
-	fold(&w, out.Float64, x.Float64, r.first, r.f)
-	fold(&w, out.Int32, x.Int32, 0, r.i)
-	fold(&w, out.Int64, x.Int64, 0, r.i)
+	fold(w, out.Float32, x.Float32, float32(r.first), r.f)
+	fold(w, out.Float64, x.Float64, r.first, r.f)
+	fold(w, out.Int32, x.Int32, 0, r.i)
+	fold(w, out.Int64, x.Int64, 0, r.i)
 	if r.mean {
 		n := float64(x.length()) / float64(out.length())
-		apply(out.Float32, out.Float32, func(x float64) float64 { return x / n })
-		apply(out.Float64, out.Float64, func(x float64) float64 { return x / n })
+		each(out.Float32, out.Float32, func(x float32) float32 { return float32(float64(x) / n) })
+		each(out.Float64, out.Float64, func(x float64) float64 { return x / n })
 	}
 }
 
@@ -247,8 +248,7 @@ func bindBucketize(n *node) any {
 // bucketize returns the number of boundaries that are not above each value.
 func bucketize(c *call) {
 	bounds := c.node.bound.([]float32)
-	c.make(0, tfpb.DataType_DT_INT32, c.in[0].Shape...)
-	for i, v := range c.in[0].Float32 {
-		c.out[0].Int32[i] = int32(sort.Search(len(bounds), func(k int) bool { return v < bounds[k] }))
-	}
+	each(c.out[0].Int32, c.in[0].Float32, func(v float32) int32 {
+		return int32(sort.Search(len(bounds), func(k int) bool { return v < bounds[k] }))
+	})
 }

@@ -77,6 +77,7 @@ type frame struct {
 	engine *kernel.Engine
 	once   bool // it runs once: a variable may keep its tensors
 	bytes  int  // made in this run
+	walk   walk // of the call that runs
 }
 
 // running is the memory of one run of a program at a time.

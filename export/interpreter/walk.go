@@ -3,7 +3,7 @@ package interpreter
 // walk visits elements of up to four operands at the same time, row by row. The dimensions are added
 // from the outermost on. Neighbours that all operands pass in one stride are one dimension.
 //
-//	var w walk
+//	w := c.walk()
 //	w.dim(rows, [4]int{cols, 0}) // operand 0 has rows × cols elements, operand 1 has a row for all
 //	w.dim(cols, [4]int{1, 1})
 //	for w.next() { … at w.at[k], w.at[k]+w.by[k], … w.n elements … }
@@ -17,6 +17,13 @@ type walk struct {
 	step  [16][4]int
 	begun bool
 	empty bool
+}
+
+// walk returns the walk of the frame, without dimensions. Calls run one after another, so they share it.
+func (c *call) walk() *walk {
+	w := &c.frame.walk
+	w.at, w.dims, w.begun, w.empty = [4]int{}, 0, false, false
+	return w
 }
 
 // dim adds a dimension inside the others, with the step of each operand.
@@ -35,17 +42,25 @@ func (w *walk) dim(size int, step [4]int) {
 			return
 		}
 	}
-	w.size[w.dims], w.step[w.dims] = size, step
+	w.size[w.dims], w.step[w.dims], w.index[w.dims] = size, step, 0
 	w.dims++
+}
+
+// inner returns the steps to the next element of a row.
+func (w *walk) inner() [4]int {
+	if w.dims == 0 {
+		return [4]int{1, 1, 1, 1}
+	}
+	return w.step[w.dims-1]
 }
 
 // next moves to the next row and reports whether there is one.
 func (w *walk) next() bool {
 	if !w.begun {
-		w.begun, w.n, w.by = true, 1, [4]int{1, 1, 1, 1}
+		w.begun, w.n, w.by = true, 1, w.inner()
 		if w.dims > 0 {
 			w.dims--
-			w.n, w.by = w.size[w.dims], w.step[w.dims]
+			w.n = w.size[w.dims]
 		}
 		return !w.empty
 	}
