@@ -18,10 +18,9 @@ type Program struct {
 	Inputs, Outputs []Port
 
 	store   *store
-	order   []*node // that it reaches, each after what it needs; nil once it is compiled
-	steps   []*node // that each run executes
-	results []output
-	inputs  int       // how many
+	order   []*node   // that it reaches, each after what it needs; nil once it is compiled
+	steps   []*node   // that each run executes
+	results []output  // of Outputs
 	idle    sync.Pool // *running
 }
 
@@ -39,19 +38,12 @@ func (m *Model) Compile(signature string, outputs []string) (p *Program, err err
 			for k, key := range outputs {
 				ports[k] = s.Outputs[sure(s.Output(key))]
 			}
-			some := m.program(s, ports)
+			some := m.expand(s.Inputs, ports, "")
 			some.compile()
 			p = some
 		})
 	})
 	return p, exitcode.With(exitcode.BadData, err)
-}
-
-// program returns what a signature reaches for the outputs that are wanted.
-func (m *Model) program(s *Signature, wanted []Port) *Program {
-	p := m.lib.expand(tensors(s.Inputs), tensors(wanted), "")
-	p.Inputs, p.Outputs, p.store = s.Inputs, wanted, &m.store
-	return p
 }
 
 // features returns what the program parses, by name.
@@ -171,7 +163,7 @@ func (p *Program) fuse(n *node) bool {
 // columns returns the number of columns of the result of a product or a convolution that can be fused: of
 // float32, with constant weights. It is 0 for any other step.
 func (n *node) columns() int {
-	if n.op.name != "MatMul" && n.op.name != "Conv2D" || len(n.in) != 2 || n.boolean("transpose_a", false) || n.boolean("transpose_b", false) {
+	if n.op.name != "MatMul" && n.op.name != "Conv2D" || len(n.in) != 2 || n.boolean("transpose_a") || n.boolean("transpose_b") {
 		return 0
 	}
 	weights := n.input(1).constant()

@@ -117,21 +117,21 @@ type expansion struct {
 
 // expand returns what some tensors of the main graph need, and what a node needs, if its name is not
 // empty. Feeds are the tensors that the program is given.
-func (l *library) expand(feeds, fetches []string, start string) *Program {
-	main := &scope{body: l.bodies[""], known: map[string]output{}, reached: map[string]*scope{}}
-	e, p := &expansion{lib: l}, &Program{inputs: len(feeds)}
-	for i, name := range feeds {
-		base, number, _ := strings.Cut(name, ":")
+func (m *Model) expand(feeds, fetches []Port, start string) *Program {
+	main := &scope{body: m.lib.bodies[""], known: map[string]output{}, reached: map[string]*scope{}}
+	e, p := &expansion{lib: m.lib}, &Program{Inputs: feeds, Outputs: fetches, store: &m.store}
+	for i, feed := range feeds {
+		base, number, _ := strings.Cut(feed.tensor, ":")
 		if main.body.nodes[base] == nil {
 			refuse("no node %s, which is an input", phrase.Name(base))
 		}
-		main.known[name] = output{&node{place: i}, 0}
+		main.known[feed.tensor] = output{&node{place: i}, 0}
 		if number == "" || number == "0" {
-			main.known[base], main.known[base+":0"] = main.known[name], main.known[name]
+			main.known[base], main.known[base+":0"] = main.known[feed.tensor], main.known[feed.tensor]
 		}
 	}
-	for _, name := range fetches {
-		out := e.tensor(main, name)
+	for _, fetch := range fetches {
+		out := e.tensor(main, fetch.tensor)
 		out.node.uses++
 		p.results = append(p.results, out)
 	}

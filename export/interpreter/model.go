@@ -20,9 +20,10 @@ type Model struct {
 	store
 	lib      *library
 	meta     *tfpb.MetaGraphDef
-	paths    map[string]string // of the variables and the assets, by tensor
-	starts   []*Program        // restore the variables, and initialize the model
-	programs []*Program        // of Signatures
+	files    []Port     // the tensors that have the paths of the variables and the assets
+	paths    []*Tensor  // of files
+	starts   []*Program // restore the variables, and initialize the model
+	programs []*Program // of Signatures
 }
 
 // store is what the programs of a model share.

@@ -53,21 +53,11 @@ func (n *node) integer(name string, def int) int {
 	return def
 }
 
-// boolean returns a boolean attribute, or def.
-func (n *node) boolean(name string, def bool) bool {
-	if a, ok := n.attrs[name]; ok {
-		return a.GetB()
-	}
-	return def
-}
+// boolean returns a boolean attribute.
+func (n *node) boolean(name string) bool { return n.attrs[name].GetB() }
 
-// text returns a string attribute, or def.
-func (n *node) text(name, def string) string {
-	if a, ok := n.attrs[name]; ok {
-		return string(a.GetS())
-	}
-	return def
-}
+// text returns a string attribute.
+func (n *node) text(name string) string { return string(n.attrs[name].GetS()) }
 
 // float returns a number attribute, or def.
 func (n *node) float(name string, def float32) float32 {

@@ -106,7 +106,7 @@ func (m *Model) load() {
 	m.lib = newLibrary(m.meta.GetGraphDef())
 	m.describe()
 	m.findPaths()
-	m.expand()
+	m.reach()
 	m.start()
 	for i, p := range m.programs {
 		s := &m.Signatures[i]
@@ -117,16 +117,14 @@ func (m *Model) load() {
 	}
 }
 
-// expand finds the nodes that the signatures and the start reach. It refuses operations that are not known.
-func (m *Model) expand() {
+// reach finds the nodes that the signatures and the start reach. It refuses operations that are not known.
+func (m *Model) reach() {
 	for i := range m.Signatures {
 		s := &m.Signatures[i]
-		about(s, func() { m.programs = append(m.programs, m.program(s, s.Outputs)) })
+		about(s, func() { m.programs = append(m.programs, m.expand(s.Inputs, s.Outputs, "")) })
 	}
 	for _, node := range m.startNodes() {
-		p := m.lib.expand(slices.Sorted(maps.Keys(m.paths)), nil, node)
-		p.store = &m.store
-		m.starts = append(m.starts, p)
+		m.starts = append(m.starts, m.expand(m.files, nil, node))
 	}
 	m.lib.refuse()
 }
@@ -139,15 +137,11 @@ func (m *Model) start() {
 	} else {
 		m.variables = sure(bundle.Open(m.prefix))
 	}
-	var inputs []*Tensor
-	for _, name := range slices.Sorted(maps.Keys(m.paths)) {
-		inputs = append(inputs, &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(m.paths[name])}})
-	}
 	for _, p := range m.starts {
 		p.compile()
 		r := p.newRun()
 		r.once = true
-		sure(r.run(inputs, nil))
+		sure(r.run(m.paths, nil))
 	}
 	m.starts, m.changing = nil, slices.ContainsFunc(m.programs, func(p *Program) bool {
 		return slices.ContainsFunc(p.order, func(n *node) bool { return n.op.assigns })
@@ -206,14 +200,6 @@ func dims(s *tfpb.TensorShapeProto) []int {
 	return shape
 }
 
-func tensors(all []Port) []string {
-	names := make([]string, len(all))
-	for i, p := range all {
-		names[i] = p.tensor
-	}
-	return names
-}
-
 // startNodes returns the node that restores the variables and the one that initializes the model, "" where
 // there is none. The place of the second has changed with the versions of TensorFlow.
 func (m *Model) startNodes() []string {
@@ -228,9 +214,12 @@ func (m *Model) startNodes() []string {
 
 // findPaths finds the paths of the variables and of each asset, by the tensor that has it.
 func (m *Model) findPaths() {
-	m.paths = map[string]string{}
+	add := func(tensor, path string) {
+		m.files = append(m.files, Port{tensor: tensor})
+		m.paths = append(m.paths, &Tensor{Type: tfpb.DataType_DT_STRING, Bytes: [][]byte{[]byte(path)}})
+	}
 	if name := m.meta.GetSaverDef().GetFilenameTensorName(); name != "" {
-		m.paths[name] = m.prefix
+		add(name, m.prefix)
 	}
 	defs := m.meta.GetAssetFileDef()
 	for _, a := range m.meta.GetCollectionDef()["saved_model_assets"].GetAnyList().GetValue() { // of an older TensorFlow
@@ -244,6 +233,6 @@ func (m *Model) findPaths() {
 		if !filepath.IsLocal(d.GetFilename()) {
 			refuse("asset %s is not in the folder %s", phrase.Name(d.GetFilename()), assets)
 		}
-		m.paths[d.GetTensorInfo().GetName()] = filepath.Join(m.Path, assets, d.GetFilename())
+		add(d.GetTensorInfo().GetName(), filepath.Join(m.Path, assets, d.GetFilename()))
 	}
 }

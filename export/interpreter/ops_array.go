@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"cmp"
 	"slices"
 
 	"ringtrain/export/tfpb"
@@ -29,11 +30,7 @@ func arrayOps() []op {
 }
 
 func runShape(c *call) {
-	t := tfpb.DataType_DT_INT32
-	if c.node.typ("out_type") == tfpb.DataType_DT_INT64 {
-		t = tfpb.DataType_DT_INT64
-	}
-	c.make(0, t, len(c.in[0].Shape))
+	c.make(0, cmp.Or(c.node.typ("out_type"), tfpb.DataType_DT_INT32), len(c.in[0].Shape))
 	for i, d := range c.in[0].Shape {
 		c.out[0].put(i, d)
 	}

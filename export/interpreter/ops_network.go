@@ -22,7 +22,7 @@ func networkOps() []op {
 type factors struct{ a, b bool }
 
 func bindMatMul(n *node) any {
-	f := factors{n.boolean("transpose_a", false), n.boolean("transpose_b", false)}
+	f := factors{n.boolean("transpose_a"), n.boolean("transpose_b")}
 	if f.a && f.b {
 		refuse("both factors are transposed, want one at most")
 	}
@@ -63,7 +63,7 @@ func softmax(c *call) {
 
 // bindWindows binds the attributes of a convolution or a pooling, for images [n, h, w, c].
 func bindWindows(n *node) any {
-	padding := n.text("padding", "")
+	padding := n.text("padding")
 	if padding != "SAME" && padding != "VALID" {
 		refuse("padding is %s, want SAME or VALID", phrase.Name(padding))
 	}

@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -10,7 +11,7 @@ import (
 
 // reductionOps returns the operations of this file: those that make one value of many.
 func reductionOps() []op {
-	keep := func(n *node) any { return n.boolean("keep_dims", false) }
+	keep := func(n *node) any { return n.boolean("keep_dims") }
 	ops := []op{
 		{name: "All", kinds: "bi", bind: keep, run: all},
 		{name: "ArgMax", kinds: "Ti", types: float32s, run: argMax},
@@ -136,14 +137,11 @@ func all(c *call) {
 func argMax(c *call) {
 	in := c.in[0].Shape
 	axis := c.axis(1, len(in))
-	n, inner, t := in[axis], Elements(in[axis+1:]), tfpb.DataType_DT_INT64
+	n, inner := in[axis], Elements(in[axis+1:])
 	if n == 0 {
 		refuse("the axis has no values")
 	}
-	if c.node.typ("output_type") == tfpb.DataType_DT_INT32 {
-		t = tfpb.DataType_DT_INT32
-	}
-	c.make(0, t, c.dims(in[:axis], in[axis+1:])...)
+	c.make(0, cmp.Or(c.node.typ("output_type"), tfpb.DataType_DT_INT64), c.dims(in[:axis], in[axis+1:])...)
 	for i := range c.out[0].length() {
 		x, place, most := c.in[0].Float32[i/inner*n*inner+i%inner:], 0, float32(-math.MaxFloat32)
 		for k := range n { // from the least finite number on, as TensorFlow: NaN and negative infinity are never above it

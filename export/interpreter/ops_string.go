@@ -23,7 +23,7 @@ func stringOps() []op {
 	const utf8s = "input_encoding input_encoding=UTF-8 output_encoding output_encoding=UTF-8 errors=replace replace_control_characters=false"
 	ops := []op{
 		{name: "StringToNumber", kinds: "s", attrs: "out_type", types: []tfpb.DataType{tfpb.DataType_DT_DOUBLE, tfpb.DataType_DT_INT64}, run: stringToNumber},
-		{name: "StringJoin", kinds: "s+", bind: func(n *node) any { return n.text("separator", "") }, run: stringJoin},
+		{name: "StringJoin", kinds: "s+", bind: func(n *node) any { return n.text("separator") }, run: stringJoin},
 		{name: "StringSplitV2", kinds: "ss", out: "indices+values+shape", attrs: "maxsplit=-1", run: stringSplit},
 		{name: "StringNGrams", kinds: "si", out: "ngrams+ngrams_splits", attrs: "separator pad_width=0 preserve_short_sequences=false", bind: bindNGrams, run: stringNGrams},
 		{name: "RegexReplace", kinds: "sss", attrs: "replace_global=true", shape: likeInput(0), run: regexReplace},
@@ -224,7 +224,7 @@ func bindNGrams(n *node) any {
 	if len(widths) == 0 || slices.Min(widths) < 1 {
 		refuse("ngram_widths are %v, want some from 1 on", widths)
 	}
-	return &ngrams{n.text("separator", ""), widths}
+	return &ngrams{n.text("separator"), widths}
 }
 
 // stringNGrams joins texts of a row that follow each other. Rows are given and returned by their splits.

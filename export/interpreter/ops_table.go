@@ -27,7 +27,7 @@ type table struct {
 
 // bindTable returns the key of a table. All nodes of a name share it.
 func bindTable(n *node) any {
-	return n.op.name + " " + n.text("container", "") + "/" + cmp.Or(n.text("shared_name", ""), n.name)
+	return n.op.name + " " + n.text("container") + "/" + cmp.Or(n.text("shared_name"), n.name)
 }
 
 // openTable sets output 0 to the table of the node.

@@ -13,7 +13,7 @@ import (
 
 // fullMatch binds whether a text is one of the words of a pattern w|w|…, or matches another pattern as a whole.
 func fullMatch(n *node) func(a *arena, s []byte) bool {
-	text := n.text("pattern", "")
+	text := n.text("pattern")
 	words := map[string]bool{}
 	for part := range strings.SplitSeq(text, "|") {
 		word := strings.ReplaceAll(part, `\`, "")

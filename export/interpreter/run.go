@@ -92,7 +92,7 @@ type running struct {
 
 // newRun returns memory that has not run yet.
 func (p *Program) newRun() *running {
-	r := &running{frame: frame{store: p.store, engine: newEngine()}, inputs: make([]Tensor, p.inputs), calls: make([]call, 0, len(p.steps))}
+	r := &running{frame: frame{store: p.store, engine: newEngine()}, inputs: make([]Tensor, len(p.Inputs)), calls: make([]call, 0, len(p.steps))}
 	r.narrow = r.engine
 	for _, n := range p.steps {
 		r.calls = append(r.calls, r.call(n))

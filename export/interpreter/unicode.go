@@ -9,7 +9,7 @@ import (
 
 // lower binds the small letters of ASCII, or of all letters in the encoding utf-8.
 func lower(n *node) func(a *arena, s []byte) []byte {
-	switch encoding := n.text("encoding", ""); encoding {
+	switch encoding := n.text("encoding"); encoding {
 	case "utf-8":
 		return func(a *arena, s []byte) []byte {
 			s, _, _ = bytes.Cut(s, []byte{0}) // as TensorFlow

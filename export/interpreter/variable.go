@@ -22,8 +22,8 @@ type variable struct {
 
 // variable returns the variable that a VarHandleOp or VariableV2 means.
 func (s *store) variable(n *node) *variable {
-	name := cmp.Or(n.text("shared_name", ""), n.name)
-	return s.resource("variable "+n.text("container", "")+"/"+name, func() any {
+	name := cmp.Or(n.text("shared_name"), n.name)
+	return s.resource("variable "+n.text("container")+"/"+name, func() any {
 		v := &variable{name: phrase.Name(name), typ: n.typ("dtype")}
 		if shape := n.attrs["shape"].GetShape(); shape != nil && !shape.GetUnknownRank() {
 			v.shape = dims(shape)
