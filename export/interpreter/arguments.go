@@ -72,8 +72,9 @@ func likeInput(t tfpb.DataType) func(c *call) {
 	return func(c *call) { c.make(0, cmp.Or(t, c.in[0].Type), c.in[0].Shape...) }
 }
 
-// broadcast makes output 0 a tensor of type t with the common shape of all inputs, as NumPy has it.
-func (c *call) broadcast(t tfpb.DataType) {
+// broadcast makes output 0 a tensor of type t with the common shape of all inputs, as NumPy has it. It returns a walk
+// over the output, operand 0, and three inputs, of which the last one repeats.
+func (c *call) broadcast(t tfpb.DataType) *walk {
 	rank := 0
 	for _, t := range c.in {
 		rank = max(rank, len(t.Shape))
@@ -93,6 +94,18 @@ func (c *call) broadcast(t tfpb.DataType) {
 		}
 	}
 	c.make(0, t, shape...)
+	w := c.walk()
+	for d, size := range shape {
+		step := [4]int{Elements(shape[d+1:])}
+		for k := range 3 {
+			in := c.in[min(k, len(c.in)-1)].Shape
+			if i := d - rank + len(in); i >= 0 && in[i] != 1 {
+				step[k+1] = Elements(in[i+1:])
+			}
+		}
+		w.dim(size, step)
+	}
+	return w
 }
 
 // take copies n values of src, which has the same type, from one place to another.

@@ -32,17 +32,19 @@ func mathOps() []op {
 			c.engine().LeakyReLU(c.out[0].Float32, c.in[0].Float32, c.node.float("alpha", 0.2))
 		}},
 		{name: "Cast", kinds: "T", types: slices.Concat(numbers, truths), bind: bindCast, run: cast},
-		{name: "SelectV2", kinds: "bTT", shape: func(c *call) { c.broadcast(c.in[1].Type) }, run: choose},
+		{name: "SelectV2", kinds: "bTT", run: func(c *call) {
+			w := c.broadcast(c.in[1].Type)
+			c.out[0].lane().pick(w, c.out[0], c.in[0], c.in[1], c.in[2])
+		}},
 	}
 	for _, f := range functions() {
 		ops = append(ops, op{name: f.name, kinds: "T", types: floats, shape: likeInput(0), run: f.run})
 	}
 	for _, a := range arithmetics() {
-		ops = append(ops, op{name: a.name, kinds: "TT", types: a.types, attrs: a.attrs, shape: a.shape, run: a.run})
+		ops = append(ops, op{name: a.name, kinds: "TT", types: a.types, attrs: a.attrs, run: a.run})
 	}
 	for _, r := range relations() {
-		toBool := func(c *call) { c.broadcast(tfpb.DataType_DT_BOOL) }
-		ops = append(ops, op{name: r.name, kinds: r.kinds, types: slices.Concat(numbers, texts), shape: toBool, run: r.run})
+		ops = append(ops, op{name: r.name, kinds: r.kinds, types: slices.Concat(numbers, texts), run: r.run})
 	}
 	return ops
 }
@@ -153,19 +155,14 @@ func floorDiv(x, y int64) int64 {
 	return q
 }
 
-func (a *arithmetic) shape(c *call) {
-	x, y := c.in[0].Shape, c.in[1].Shape
-	c.want(a.name != biasAdd || len(x) > 1 && len(y) == 1 && x[len(x)-1] == y[0], "a bias for the last dimension")
-	c.broadcast(c.in[0].Type)
-}
-
 func (a *arithmetic) run(c *call) {
 	x, y, out := c.in[0], c.in[1], c.out[0]
+	isBias := len(x.Shape) > 1 && len(y.Shape) == 1 && x.Shape[len(x.Shape)-1] == y.Shape[0]
+	c.want(a.name != biasAdd || isBias, "a bias for the last dimension")
+	w := c.broadcast(x.Type)
 	if a.f == nil && out.length() > 0 && (slices.Contains(y.Int32, 0) || slices.Contains(y.Int64, 0)) {
 		refuse("an integer is divided by 0")
 	}
-	w := c.walk()
-	w.spread(out, x, y)
 	a.float32s(c.engine(), w, out.Float32, x.Float32, y.Float32)
 	zip(w, out.Float64, x.Float64, y.Float64, a.f)
 	zip(w, out.Int32, x.Int32, y.Int32, func(x, y int32) int32 { return int32(a.i(int64(x), int64(y))) })
@@ -239,9 +236,8 @@ func relations() []relation {
 }
 
 func (r *relation) run(c *call) {
-	x, y, dst := c.in[0], c.in[len(c.in)-1], c.out[0].Bool
-	w := c.walk()
-	w.spread(c.out[0], x, y)
+	x, y, w := c.in[0], c.in[len(c.in)-1], c.broadcast(tfpb.DataType_DT_BOOL)
+	dst := c.out[0].Bool
 	zip(w, dst, x.Float32, y.Float32, func(x, y float32) bool { return order(normal(x), normal(y))&r.results != 0 })
 	zip(w, dst, x.Float64, y.Float64, func(x, y float64) bool { return order(x, y)&r.results != 0 })
 	zip(w, dst, x.Int32, y.Int32, func(x, y int32) bool { return order(x, y)&r.results != 0 })
@@ -260,13 +256,6 @@ func order[T cmp.Ordered](x, y T) int {
 		return greater
 	}
 	return unordered
-}
-
-// choose takes each element of input 1 or input 2, as the condition says.
-func choose(c *call) {
-	w := c.walk()
-	w.spread(c.out[0], c.in...)
-	c.out[0].lane().pick(w, c.out[0], c.in[0], c.in[1], c.in[2])
 }
 
 func bindCast(n *node) any {

@@ -32,7 +32,13 @@ func bindTable(n *node) any {
 
 // openTable sets output 0 to the table of the node.
 func openTable(c *call) {
-	t := c.frame.store.resource(c.node.bound.(string), func() any { return &table{mutable: c.node.op.name == "MutableHashTableV2"} })
+	t := c.frame.store.resource(c.node.bound.(string), func() any {
+		t := &table{mutable: c.node.op.name == "MutableHashTableV2"}
+		if t.mutable {
+			t.places.Store(&map[string]int64{})
+		}
+		return t
+	})
 	*c.out[0] = Tensor{Type: tfpb.DataType_DT_RESOURCE, resource: t}
 }
 
@@ -55,10 +61,7 @@ func lookUp(c *call) {
 	t := c.in[0].resource.(*table)
 	places := t.places.Load()
 	if places == nil {
-		if !t.mutable {
-			refuse("the table is not filled")
-		}
-		places = &map[string]int64{}
+		refuse("the table is not filled")
 	}
 	c.want(c.in[2].length() == 1, "a table, keys and a scalar default")
 	for i, key := range c.in[1].Bytes {

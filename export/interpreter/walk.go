@@ -83,19 +83,6 @@ func (w *walk) next() bool {
 	return false
 }
 
-// spread walks over out and the inputs, which are broadcast to its shape.
-func (w *walk) spread(out *Tensor, in ...*Tensor) {
-	for d, size := range out.Shape {
-		step := [4]int{Elements(out.Shape[d+1:])}
-		for k, t := range in {
-			if i := d - len(out.Shape) + len(t.Shape); i >= 0 && t.Shape[i] != 1 {
-				step[k+1] = Elements(t.Shape[i+1:])
-			}
-		}
-		w.dim(size, step)
-	}
-}
-
 // move copies the elements of src, operand 1, to those of dst, operand 0.
 func (w *walk) move(dst, src *Tensor) {
 	for w.next() {
