@@ -88,14 +88,20 @@ func where(c *call) {
 		}
 	}
 	c.make(0, tfpb.DataType_DT_INT64, n, rank)
-	places := c.out[0].Int64
-	for at, v := range in.Bool {
-		for d := rank - 1; v && d >= 0; d-- {
-			places[d] = int64(at % in.Shape[d])
-			at /= in.Shape[d]
-		}
+	places, index := c.out[0].Int64, c.dims(in.Shape)
+	clear(index)
+	for _, v := range in.Bool {
 		if v {
+			for d, at := range index {
+				places[d] = int64(at)
+			}
 			places = places[rank:]
+		}
+		for d := rank - 1; d >= 0; d-- {
+			if index[d]++; index[d] < in.Shape[d] {
+				break
+			}
+			index[d] = 0
 		}
 	}
 }

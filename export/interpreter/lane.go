@@ -84,17 +84,17 @@ func (v values[T]) move(dst, src *Tensor, p pieces) {
 	if p.rows == nil && p.toStep == p.width && p.fromStep == p.width {
 		p.n, p.width = 1, p.n*p.width
 	}
+	from := p.from
 	for k := range p.n {
 		if p.rows != nil {
-			k = p.rows[k]
+			from = p.from + p.rows[k]*p.fromStep
 		}
-		from := p.from + k*p.fromStep
 		if p.width == 1 {
 			out[p.to] = in[from]
 		} else {
 			copy(out[p.to:][:p.width], in[from:])
 		}
-		p.to += p.toStep
+		p.to, from = p.to+p.toStep, from+p.fromStep
 	}
 }
 
