@@ -123,7 +123,7 @@ func runDataCat(a *app, c *cli.Context) error {
 	if f, _ := convert.FormatOf(s.Format); !f.IsPlain() {
 		cat = look.Cat
 	}
-	return cat(a.ctx, a.stdout, s, c.Int("skip"), c.Int("count"))
+	return cat(a.ctx, a.dataOut(), s, c.Int("skip"), c.Int("count"))
 }
 
 // specOf describes files by the options. Without an option for the format, the file name

@@ -17,8 +17,8 @@ import (
 
 // Widths of help, in characters.
 const (
-	helpWidth   = 100 // of a line
-	helpColumn  = 26  // column at which the text of an option or a command begins
+	helpWidth   = 80 // of a line
+	helpColumn  = 26 // column at which the text of an option or a command begins
 	helpLongest = helpColumn - 3
 )
 

@@ -42,7 +42,7 @@ func runInspect(a *app, c *cli.Context) error {
 		}
 		return nil
 	}
-	return show.Inspected(a.stdout, events)
+	return show.Inspected(show.Verbatim(a.out), events)
 }
 
 // namesOf returns what names hashed ids: the job of --names.

@@ -38,14 +38,14 @@ func runJobs(a *app, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.stdout.Write(text)
+		_, err = a.dataOut().Write(text)
 		return err
 	case args.Len() == 1 && args.First() == "schema":
 		text, err := job.Schema()
 		if err != nil {
 			return err
 		}
-		_, err = a.stdout.Write(append(text, '\n'))
+		_, err = a.dataOut().Write(append(text, '\n'))
 		return err
 	case args.First() == "explain" && args.Len() <= 2:
 		return explain(a, args.Get(1))
@@ -54,7 +54,7 @@ func runJobs(a *app, c *cli.Context) error {
 		if !ok {
 			return exitcode.With(exitcode.Usage, fmt.Errorf("no built-in job %q, want one of %s", args.Get(1), strings.Join(job.BuiltinNames(), ", ")))
 		}
-		_, err := a.stdout.Write(text)
+		_, err := a.dataOut().Write(text)
 		return err
 	}
 	return exitcode.With(exitcode.Usage, fmt.Errorf("jobs %s: want jobs, jobs show NAME, jobs explain KEY or jobs schema", strings.Join(args.Slice(), " ")))

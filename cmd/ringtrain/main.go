@@ -84,7 +84,7 @@ func (a *app) joinCauses() (end func()) {
 // printable, a file or a pipe as it is.
 func (a *app) dataOut() io.Writer {
 	if show.IsTerminal(a.out) {
-		return a.stdout
+		return show.Verbatim(a.out)
 	}
 	return a.out
 }

@@ -12,7 +12,7 @@ func manCommand() command {
 }
 
 func runMan(a *app, c *cli.Context) error {
-	fmt.Fprint(a.stdout, manualPage())
+	fmt.Fprint(a.dataOut(), manualPage())
 	return nil
 }
 

@@ -116,7 +116,7 @@ func predictionsOf(a *app, c *cli.Context, f show.Fields, to *input.Output) (*sh
 	case to != nil:
 		return show.CSVPredictions(to, f)
 	case wantsJSON(c, a.getenv):
-		return show.JSONPredictions(a.stdout, f, true), nil
+		return show.JSONPredictions(a.dataOut(), f, true), nil
 	}
 	return show.CSVPredictions(a.dataOut(), f)
 }

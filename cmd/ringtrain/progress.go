@@ -24,7 +24,7 @@ func (a *app) setProgress(c *cli.Context, out *show.Reporter, byPerson bool) err
 	}
 	out.Watched = byPerson && !out.Verbose && show.IsTerminal(a.rawErr)
 	if how == "live" || how == "auto" && byPerson {
-		out.Draw(a.rawErr)
+		out.Draw()
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (a *app) reporter(rank int, json bool) *show.Reporter {
 	r := a.out
 	r.Rank, r.JSON, r.Stderr = rank, json || envWantsJSON(a.getenv), a.stderr
 	if r.JSON {
-		r.People = a.stderr
+		r.Stdout, r.People = show.Verbatim(r), a.stderr
 	}
 	return r
 }

@@ -87,9 +87,14 @@ func runRun(a *app, c *cli.Context) error {
 		return out.Refuse(err)
 	}
 	defer a.watch.close()
-	cfg.Stdout, cfg.Bare = out, out.JSON
+	isJob := job.IsName(c.Args().First())
+	if isJob {
+		out.Follow(nextOfRun(c, options, cfg))
+	}
+	cfg.Stdout, cfg.Bare = out, out.JSON || out.IsLive()
 	switch {
-	case job.IsName(c.Args().First()):
+	case isJob:
+		show.Split(a.out, a.rawErr)
 		cfg.Events, cfg.Read = wholeStream, out.Read
 		if out.Watched {
 			cfg.Program = append(cfg.Program, "--progress=live")
@@ -102,25 +107,7 @@ func runRun(a *app, c *cli.Context) error {
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
 	})
 	res.Text += whereJobFileIs(c.Args().First(), res)
-	if err = out.EndLaunch(res, err); err == nil && options != nil {
-		nextOf(c, out, options)
-	}
-	return err
-}
-
-// nextOf tells people what to do with the model of a job that has ended on this host.
-func nextOf(c *cli.Context, out *show.Reporter, options *job.Config) {
-	isThere := func(folder string) string {
-		if _, err := os.Stat(folder); err != nil {
-			return ""
-		}
-		return folder
-	}
-	name, checkpoint := c.Args().First(), isThere(options.Checkpoint.Dir)
-	if c.IsSet("set") { // the file alone is another job
-		name = checkpoint
-	}
-	out.Next(name, checkpoint, isThere(options.Export.SavedModel))
+	return out.EndLaunch(res, err)
 }
 
 // whereJobFileIs says where this host has the job file that a rank has not found, "" if that is not
@@ -184,7 +171,7 @@ func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.Server
 		signal.Notify(signals, syscall.SIGTSTP, syscall.SIGCONT)
 	}
 	defer signal.Stop(signals)
-	cfg.Signals, cfg.Suspend = signals, suspend
+	cfg.Signals, cfg.Suspend = signals, func() { a.out.Suspend(suspend) }
 	return launch.Run(context.WithoutCancel(a.ctx), cfg)
 }
 

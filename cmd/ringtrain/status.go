@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -46,7 +47,15 @@ func runStatus(a *app, c *cli.Context) error {
 	if wantsJSON(c, a.getenv) {
 		form = show.StatusJSON
 	}
-	return a.showJob(ctx, c, look, func(all []rendezvous.Status) error { return form(a.stdout, all) }, word)
+	return a.showJob(ctx, c, look, func(all []rendezvous.Status) error { return form(statusOut(a, c), all) }, word)
+}
+
+// statusOut returns standard output: for text, or for JSON, whose lines stay whole.
+func statusOut(a *app, c *cli.Context) io.Writer {
+	if wantsJSON(c, a.getenv) {
+		return show.Verbatim(a.out)
+	}
+	return a.stdout
 }
 
 // showJob writes the status of a job once or, with --watch, repeatedly. at names the
@@ -123,7 +132,7 @@ func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error 
 			for _, s := range all {
 				of = append(of, joblist.Job{Entry: j.Entry, Status: s})
 			}
-			return form(a.stdout, of)
+			return form(statusOut(a, c), of)
 		}
 		return a.showJob(ctx, c, look, write, j.Address)
 	}
@@ -142,7 +151,7 @@ func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error 
 	case c.Bool("watch"):
 		return exitcode.With(exitcode.Usage, fmt.Errorf("%s of yours on this host, want one for --watch: %s", phrase.Count(len(jobs), "job"), idsOf(jobs)))
 	case wantsJSON(c, a.getenv):
-		return show.JobJSON(a.stdout, jobs)
+		return show.JobJSON(statusOut(a, c), jobs)
 	}
 	return show.JobTable(a.stdout, jobs)
 }

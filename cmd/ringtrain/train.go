@@ -77,6 +77,12 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 			return early(err)
 		}
 	}
+	next := nextOf(c, cfg)
+	if place.WorldSize <= 1 {
+		next.Again = show.CommandLine(os.Args)
+	}
+	out.Follow(next)
+	leaveTerminal(out)
 	trainer, err := train.Prepare(ctx, cfg, train.Options{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Notice: meet.Notice,
 		Checkpoint: stopper.wantsCheckpoint,
@@ -262,6 +268,6 @@ func (a *app) printOptions(cfg *job.Config) error {
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
-	_, err = a.stdout.Write(text)
+	_, err = a.dataOut().Write(text)
 	return err
 }

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -44,7 +45,8 @@ const mostClassRows = 100
 
 // classTable writes a line for each class of records without columns.
 func (r *Reporter) classTable(report *look.Report) error {
-	w := tabwriter.NewWriter(r.People, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "class\trecords\tshare")
 	for _, v := range report.Classes[:min(len(report.Classes), mostClassRows)] {
 		fmt.Fprintf(w, "%s\t%d\t%.2f %%\n", phrase.Name(v.Text), v.Records, 100*float64(v.Records)/float64(report.Records))
@@ -53,12 +55,13 @@ func (r *Reporter) classTable(report *look.Report) error {
 		fmt.Fprintf(w, "%d more\n", n)
 	}
 	fmt.Fprintf(w, "all\t%d\n", report.Records)
-	return w.Flush()
+	return written(r.People, &text, w)
 }
 
 // columnTable writes a line for each column.
 func (r *Reporter) columnTable(report *look.Report) error {
-	w := tabwriter.NewWriter(r.People, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\trecords\tmissing\tmean\tdeviation\tmin\tmax\tdistinct\tmost frequent")
 	for i := range report.Columns {
 		c := &report.Columns[i]
@@ -75,7 +78,7 @@ func (r *Reporter) columnTable(report *look.Report) error {
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s%d\t%s\n", phrase.Name(c.Name), c.Records, c.MissingCells(), numbers, about, c.Distinct, strings.Join(frequent, ", "))
 	}
-	return w.Flush()
+	return written(r.People, &text, w)
 }
 
 // findingText returns a finding as a line: how grave, which column, what, how often, where, and what to write.

@@ -14,7 +14,7 @@ import (
 )
 
 // Inspected writes events as lines, the columns of neighbouring lines of one kind aligned, in
-// one Write. A tabwriter writes cell by cell, and a terminal takes whole lines.
+// one Write.
 func Inspected(w io.Writer, events []report.Event) error {
 	var text bytes.Buffer
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -28,11 +28,7 @@ func Inspected(w io.Writer, events []report.Event) error {
 		}
 		fmt.Fprintln(t, inspected(e))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := w.Write(text.Bytes())
-	return err
+	return written(w, &text, t)
 }
 
 // escaped makes a name one field of one line.

@@ -55,11 +55,10 @@ func TestInspectBundle(t *testing.T) {
 	}
 }
 
-// TestInspectOnTerminal verifies that a terminal shows what inspect prints of an event file as it is,
-// the steps too.
+// TestInspectOnTerminal verifies that a terminal shows what inspect prints of an event file as it is.
 func TestInspectOnTerminal(t *testing.T) {
 	var shown bytes.Buffer
-	f := &screenFile{&shown, &screen{after: time.Hour, width: func() int { return 80 }}}
+	f := &screenFile{&shown, &screen{after: time.Hour}}
 	if err := Inspected(f, []report.Event{
 		trained.ScalarInfo{Step: 5, Tag: "loss", Value: 0.25},
 		trained.ScalarInfo{Step: 10, Tag: "loss", Value: 0.125},

@@ -25,9 +25,7 @@ func JobTable(w io.Writer, jobs []joblist.Job) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d of %d\t%s\t%s\t%s\n", cmp.Or(s.JobID, "-"), j.Command, s.Phase, s.Present, s.WorldSize, stepText(s.Step),
 			j.Since.Local().Format(time.DateTime), j.Address)
 	}
-	t.Flush() // to memory
-	_, err := w.Write(b.Bytes())
-	return err
+	return written(w, &b, t)
 }
 
 // OneJobTable writes the status of a job of this host, and where its history and its live page are.

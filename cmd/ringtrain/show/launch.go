@@ -3,7 +3,6 @@ package show
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
-	"ringtrain/ring/phrase"
 )
 
 // Refuse ends a command before it starts ranks. It writes the error event, whose cause is one line.
@@ -41,21 +39,15 @@ func (r *Reporter) EndLaunch(res launch.Result, err error) error {
 	if !r.told {
 		r.end(report.Stamped{Event: Failure(cause), Time: time.Now()}, nil, res.Unread)
 	}
+	if r.saysEnd() {
+		return r.Silent(exitcode.Of(err))
+	}
 	return err
 }
 
-// Next tells people where the model of a job is, and the commands that take it. name is that of the job, and checkpoint
-// and export are its folders, "" for none.
-func (r *Reporter) Next(name, checkpoint, export string) {
-	if checkpoint == "" || r.Quiet {
-		return
-	}
-	where, serve := checkpoint, ""
-	if export != "" {
-		where, serve = where+" and "+export, ", ringtrain serve "+shellWord(export)
-	}
-	name = shellWord(name)
-	fmt.Fprintf(r.People, "the model is in %s; next: ringtrain predict %s FILE, ringtrain eval %s FILE%s\n", phrase.Foreign(where, phrase.MaxText), name, name, serve)
+// saysEnd reports whether the lines below a live block tell all of the end, on the terminal that standard error is, too.
+func (r *Reporter) saysEnd() bool {
+	return r.live != nil && r.oneOutput && r.words.run.start.WorldSize > 0
 }
 
 // causeOfEnd returns the first cause with the launcher's exit code.

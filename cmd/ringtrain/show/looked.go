@@ -1,7 +1,9 @@
 package show
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -46,9 +48,18 @@ func (r *Reporter) Looked(t *look.Table, w Written) error {
 	return err
 }
 
+// CommandLine returns words as a shell's command.
+func CommandLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellWord(word)
+	}
+	return strings.Join(quoted, " ")
+}
+
 // shellWord returns a name as it stands in a shell's command.
 func shellWord(name string) string {
-	if strings.ContainsAny(name, " \t\n'\"\\$`&|;<>()*?[]{}#~!") {
+	if name == "" || strings.ContainsAny(name, " \t\n'\"\\$`&|;<>()*?[]{}#~!") {
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
 	return name
@@ -56,7 +67,8 @@ func shellWord(name string) string {
 
 // lookedColumns writes a line for each column.
 func (r *Reporter) lookedColumns(t *look.Table) error {
-	table := tabwriter.NewWriter(r.People, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "column\tmissing\tdistinct\tbecomes\twhy")
 	for i := range t.Columns {
 		c := &t.Columns[i]
@@ -66,5 +78,12 @@ func (r *Reporter) lookedColumns(t *look.Table) error {
 		}
 		fmt.Fprintf(table, "%s\t%d\t%s%d\t%s\t%s\n", phrase.Name(c.Name), c.MissingCells(), about, c.Distinct, c.Becomes, phrase.Foreign(c.Why, phrase.MaxText))
 	}
-	return table.Flush()
+	return written(r.People, &text, table)
+}
+
+// written writes a table at once: a tabwriter writes cell by cell, and a terminal takes whole lines.
+func written(w io.Writer, text *bytes.Buffer, table *tabwriter.Writer) error {
+	table.Flush() // to memory
+	_, err := w.Write(text.Bytes())
+	return err
 }

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -19,6 +20,12 @@ func MetricsTable(w io.Writer, m report.Metrics) {
 	if len(m.F1) == 0 {
 		return
 	}
+	var text bytes.Buffer
+	writeMetrics(&text, m)
+	w.Write(text.Bytes())
+}
+
+func writeMetrics(w io.Writer, m report.Metrics) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "class\tprecision\trecall\tf1\t\n")
 	for k := range m.F1 {
@@ -87,7 +94,8 @@ func writeThresholds(t *tabwriter.Writer, m report.Metrics) {
 
 // ImportanceTable writes what loss and AUC lose where the cells of a column are permuted.
 func ImportanceTable(w io.Writer, columns []trained.Importance) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "column\tloss")
 	if len(columns) > 0 && columns[0].AUC != nil {
 		fmt.Fprint(t, "\tAUC")
@@ -100,7 +108,7 @@ func ImportanceTable(w io.Writer, columns []trained.Importance) {
 		}
 		fmt.Fprintln(t)
 	}
-	t.Flush()
+	written(w, &text, t)
 }
 
 // cleared is 0 in the place of a difference that comes of rounding alone.

@@ -2,6 +2,7 @@ package show
 
 import (
 	"io"
+	"math"
 	"strings"
 
 	"ringtrain/ring/phrase"
@@ -10,19 +11,32 @@ import (
 // printable is a writer for lines of text. Messages and tables have names of files and columns, and words
 // out of data and checkpoints, as they are: printable makes foreign texts of all of them at once.
 type printable struct {
-	out  io.Writer
-	most int // bytes of a line
+	out     io.Writer
+	most    int        // bytes of a line
+	columns func() int // of the terminal, at which lines are split; nil: they are not
 }
 
-// Printable returns a writer to w for lines of text, of at most most bytes each. Bytes of programs and
-// data that is asked for do not go by way of it.
-func Printable(w io.Writer, most int) io.Writer { return printable{w, most} }
+// Printable returns a writer to w for lines of text, of at most most bytes each. A terminal gets lines that
+// fit, if each write has whole lines. Bytes of programs and data that is asked for do not go by way of it.
+func Printable(w io.Writer, most int) io.Writer {
+	if s := screenOf(w); s != nil {
+		return printable{w, most, s.columns}
+	}
+	return printable{w, most, nil}
+}
+
+// Verbatim is Printable for lines that stay whole on a terminal, too, such as those of a job file.
+func Verbatim(w io.Writer) io.Writer { return printable{w, math.MaxInt, nil} }
 
 // MaxMessage bounds a line of a message, in bytes.
 const MaxMessage = 2 * phrase.MaxText
 
 func (p printable) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(p.out, printed(string(b), p.most)); err != nil {
+	text := printed(string(b), p.most)
+	if p.columns != nil {
+		text = strings.Join(wrapAll(strings.Split(text, "\n"), p.columns()), "\n")
+	}
+	if _, err := io.WriteString(p.out, text); err != nil {
 		return 0, err
 	}
 	return len(b), nil

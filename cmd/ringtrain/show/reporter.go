@@ -45,18 +45,20 @@ type Reporter struct {
 	steps  report.Sum
 	words  words
 	behind backlog    // with Whole
+	live   *live      // nil: no live block shows the run
 	kept   *keptError // nil: rank 0 has told no end
 	told   bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
 
-	out     io.Writer
-	writing sync.Mutex // locked during a write to out, which may block
-	faultMu sync.Mutex
-	fault   error // the first one of out
+	out       io.Writer
+	oneOutput bool       // standard error leads to the same file
+	writing   sync.Mutex // locked during a write to out, which may block
+	faultMu   sync.Mutex
+	fault     error // the first one of out
 }
 
 // NewReporter returns the reporter of a process with its two outputs.
 func NewReporter(stdout, stderr io.Writer) *Reporter {
-	r := &Reporter{out: stdout, Stderr: Printable(stderr, MaxMessage)}
+	r := &Reporter{out: stdout, oneOutput: SameFile(stdout, stderr), Stderr: Printable(stderr, MaxMessage)}
 	r.Stdout = Printable(r, math.MaxInt)
 	r.People = r.Stdout
 	return r
@@ -123,7 +125,9 @@ func (r *Reporter) Fail(c *ring.Cause) error {
 	if r.Rank <= 0 {
 		r.Event(Failure(c))
 	}
-	fmt.Fprintln(r.Stderr, "ringtrain: "+strings.ReplaceAll(c.Error(), "\n", "\nringtrain: "))
+	if !r.saysEnd() {
+		fmt.Fprintln(r.Stderr, "ringtrain: "+strings.ReplaceAll(c.Error(), "\n", "\nringtrain: "))
+	}
 	return r.Silent(max(c.ExitCode, exitcode.Failed))
 }
 
@@ -139,7 +143,7 @@ func (r *Reporter) End(result train.Result, stop *ring.Cause) {
 			whose = fmt.Sprintf(" to rank %d on %s", stop.Rank, stop.Host)
 		}
 	}
-	if result.Stopped != 0 {
+	if result.Stopped != 0 && !r.saysEnd() {
 		fmt.Fprintf(r.Stderr, "stopped by a signal%s after step %d\n", whose, result.Step)
 	}
 	if !r.Watched {

@@ -20,8 +20,10 @@ type Next struct {
 	Alone   bool   // no option changes the job: its name is enough
 	NoFiles bool   // the job draws its records
 	Data    string // folder of --data, "" for none
-	Host    string // on which the folders are, "" for this one
+	Where   string // host and folder of relative names, "" for those of this process
 	Again   string // the command line, "" if another launcher has it
+
+	Explain func(cause string, code int) string // the command that explains a cause, "" for none
 }
 
 const (
@@ -36,7 +38,7 @@ func row(word, cell string) string { return fmt.Sprintf("%-*s%s", wordColumns, w
 // result returns the lines of the end of a run: its score and that of a constant prediction, where the model is, how
 // long it took, and the commands that follow.
 func (s *runState) result(next Next, shape Shape) []string {
-	columns := cmp.Or(shape.Columns, resultColumns) - 1
+	columns := columnsOf(shape)
 	lines := append(s.scores(columns), s.places(columns)...)
 	took := fmt.Sprintf("%s, %s examples/s on %s", lasting(time.Duration(s.done.Took)), Commas(int64(s.done.ExamplesPerS)), phrase.Count(s.start.WorldSize, "rank"))
 	if w := s.all.straggler(); w != nil {
@@ -192,8 +194,8 @@ func (s *runState) follow(next Next) []string {
 	if dir != "" && s.start.Options["log.history"] != "false" {
 		commands = append(commands, "ringtrain report "+job)
 	}
-	if next.Host != "" && len(commands) > 0 {
-		commands = append([]string{"on " + phrase.Name(next.Host) + ":"}, commands...)
+	if next.Where != "" && len(commands) > 0 {
+		commands = append([]string{phrase.Name(next.Where) + ":"}, commands...)
 	}
 	return rows("next", commands)
 }
@@ -211,28 +213,40 @@ func rows(word string, cells []string) []string {
 	return lines
 }
 
-// failure returns the lines of the end of a run that did not finish: the cause, the last saved step, and the command
-// that goes on from it.
-func (s *runState) failure(f report.Failure, next Next, shape Shape) []string {
+// cause returns the cause of the end of a run that did not finish.
+func (s *runState) cause(f report.Failure, next Next, shape Shape) []string {
 	c := ring.Cause{Rank: f.Rank, Host: f.Host, Step: f.Step, Operation: f.Operation, Peer: f.Peer, Text: f.Cause, ExitCode: f.ExitCode}
 	word := "failed"
 	if f.ExitCode == exitcode.Interrupted || f.ExitCode == exitcode.Terminated {
 		word = "stopped"
 	}
 	lines := rows(word, strings.Split(c.Error(), "\n"))
-	switch {
-	case s.saved != nil:
-		lines = append(lines, row("saved", s.saved.Path))
-	case s.start.RestoredStep > 0:
-		lines = append(lines, row("saved", fmt.Sprintf("step %s, in %s", Commas(s.start.RestoredStep), s.start.CheckpointDir)))
-	default:
-		lines = append(lines, row("saved", "nothing"))
+	if next.Explain != nil {
+		if help := next.Explain(f.Cause, f.ExitCode); help != "" {
+			lines = append(lines, row("help", help))
+		}
 	}
-	again := cmp.Or(next.Again, "the same command of the launcher")
+	return wrapAll(lines, columnsOf(shape))
+}
+
+// rest returns what is left of such a run: the last saved step, and the command that goes on from it. A run that did
+// not begin has none.
+func (s *runState) rest(f report.Failure, next Next, shape Shape) []string {
+	saved := "nothing"
+	switch {
+	case s.start.WorldSize == 0:
+		return nil
+	case s.saved != nil:
+		saved = s.saved.Path
+	case s.start.RestoredStep > 0:
+		saved = fmt.Sprintf("step %s, in %s", Commas(s.start.RestoredStep), s.start.CheckpointDir)
+	}
+	again := cmp.Or(next.Again, "start the ranks again as before")
 	if f.ExitCode < launch.TimedOut { // the same would happen again
 		again = "once the cause is mended: " + again
 	}
-	lines = wrapAll(append(lines, row("next", again)), cmp.Or(shape.Columns, resultColumns)-1)
-	lines[0] = strings.Replace(lines[0], word, shape.paint(red, word), 1)
-	return lines
+	return wrapAll([]string{row("saved", saved), row("next", again)}, columnsOf(shape))
 }
+
+// columnsOf returns the columns of a row of the result.
+func columnsOf(shape Shape) int { return cmp.Or(shape.Columns, resultColumns) - 1 }

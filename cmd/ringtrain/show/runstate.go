@@ -24,6 +24,8 @@ func (s *runState) add(e report.Event) {
 	switch e := e.(type) {
 	case report.Start:
 		*s = runState{start: e}
+	case report.Generation:
+		s.start.WorldSize = e.WorldSize
 	case report.Step:
 		s.all.add(e)
 		s.second.add(e)
@@ -50,6 +52,9 @@ func (s *runState) add(e report.Event) {
 		}
 	}
 }
+
+// saysNothing reports whether a choice changes nothing: that of the codec on one host, where gradients stay in memory.
+func (s *runState) saysNothing(d report.Decision) bool { return d.What == "codec" && s.start.Hosts < 2 }
 
 // shownTime is the time over which the facts of a step are taken: those of a single one change too fast to be read.
 const shownTime = report.Seconds(time.Second)

@@ -118,7 +118,7 @@ func TestResult(t *testing.T) {
 		time     10.1 s, 29,700 examples/s on 4 ranks, 41 % of it waiting for rank 3
 		next     ringtrain predict mnist --from export/mnist FILE
 		         ringtrain report mnist`)
-	isText(t, s.result(Next{Job: "mnist", Data: "my data", Host: "host-a"}, Shape{Columns: 200})[4:], `
+	isText(t, s.result(Next{Job: "mnist", Data: "my data", Where: "on host-a"}, Shape{Columns: 200})[4:], `
 		next     on host-a:
 		         ringtrain predict export/mnist --data 'my data' FILE
 		         ringtrain report ckpt/mnist`)
@@ -149,22 +149,28 @@ func TestResultKinds(t *testing.T) {
 		time     1 s, 0 examples/s on 1 rank`)
 }
 
+// end returns the lines of a failure.
+func (s *runState) end(f report.Failure, next Next, columns int) []string {
+	shape := Shape{Columns: columns}
+	return append(s.cause(f, next, shape), s.rest(f, next, shape)...)
+}
+
 // TestFailure verifies the end of a run that is not finished: what is saved, and the command that goes on.
 func TestFailure(t *testing.T) {
 	lost := report.Failure{Rank: 2, Host: "host-b", Step: 1260, Cause: "lost (silent for 5s)", ExitCode: 138}
 	again := Next{Again: "ringtrain run -np 4 mnist"}
-	isText(t, runOf(mnistStart(), report.Checkpointed{Path: "ckpt/mnist/step-001200"}).failure(lost, again, Shape{Columns: 80}), `
+	isText(t, runOf(mnistStart(), report.Checkpointed{Path: "ckpt/mnist/step-001200"}).end(lost, again, 80), `
 		failed   rank 2 on host-b at step 1260: lost (silent for 5s)
 		saved    ckpt/mnist/step-001200
 		next     ringtrain run -np 4 mnist`)
 	resumed := mnistStart()
 	resumed.RestoredStep = 600
-	isText(t, runOf(resumed).failure(report.Failure{Rank: -1, Step: 900, Cause: "stopped by a signal", ExitCode: 130}, Next{}, Shape{Columns: 80}), `
+	isText(t, runOf(resumed).end(report.Failure{Rank: -1, Step: 900, Cause: "stopped by a signal", ExitCode: 130}, Next{}, 80), `
 		stopped  at step 900: stopped by a signal
 		saved    step 600, in ckpt/mnist
-		next     the same command of the launcher`)
+		next     start the ranks again as before`)
 	full := report.Failure{Rank: 0, Host: "a", Step: 5, Cause: "loss is NaN", ExitCode: 80}
-	isText(t, runOf(mnistStart()).failure(full, again, Shape{Columns: 50}), `
+	isText(t, runOf(mnistStart()).end(full, again, 50), `
 		failed   rank 0 on a at step 5: loss is NaN
 		saved    nothing
 		next     once the cause is mended:

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -25,21 +23,18 @@ const maxPending = 64 << 10
 
 // A screen is a terminal, which standard output and standard error may share.
 //
-// A line that reports a step becomes a bar with the line's facts, as many as the width takes. The
-// next line replaces the bar, unless the terminal has become narrower than the bar meanwhile.
+// All lines stand above the live block of a run, if there is one.
 // Equal lines of several ranks, as the launcher writes them, become one: "[0] no such file" and
 // "[1] no such file" become "ranks 0–1: no such file".
 // Files, pipes and JSON get each line as it is, but the causes that several ranks of run end with,
-// which become one line, too. Programs print lines of their own about steps: only lines exactly as
-// ringtrain's ranks write them become a bar.
+// which become one line, too.
 type screen struct {
 	mu      sync.Mutex
-	bar     int           // columns of the bar that is the last line; 0: there is none
-	barOut  io.Writer     // where the bar was written
-	width   func() int    // columns of the terminal
-	draws   bool          // a line about a step becomes a bar
+	live    *live         // nil: there is no live block
+	columns func() int    // of the terminal
+	splits  bool          // lines that are wider than the terminal are split
 	all     bool          // lines are shown as they are
-	causes  bool          // a file: only the lines of causes are joined, and there is no bar
+	causes  bool          // a file: only the lines of causes are joined, and there is no live block
 	pending []*sharedLine // wait for equal lines of other ranks; in order of the first one
 	bytes   int           // of pending
 	show    *time.Timer   // shows pending
@@ -60,14 +55,14 @@ type screenFile struct {
 }
 
 // OnTerminal returns writers for standard output and standard error, which go by way of a
-// screen where the file is a terminal. end shows the lines that still wait, and ends a bar.
+// screen where the file is a terminal. end shows the lines that still wait.
 func OnTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
 	s := &screen{after: mergeTime}
 	wrap := func(f *os.File) io.Writer {
 		if !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" { // which cannot clear a line
 			return f
 		}
-		s.width = func() int { return columns(f) }
+		s.columns = func() int { return shapeOf(f).Columns }
 		return &screenFile{out: f, screen: s}
 	}
 	return wrap(stdout), wrap(stderr), s.end
@@ -79,7 +74,7 @@ func JoinCauses(stderr io.Writer) (joined io.Writer, end func()) {
 	if _, ok := stderr.(*screenFile); ok {
 		return stderr, func() {}
 	}
-	s := &screen{causes: true, after: mergeTime, width: func() int { return 0 }}
+	s := &screen{causes: true, after: mergeTime}
 	return &screenFile{stderr, s}, s.end
 }
 
@@ -134,29 +129,33 @@ func IsTerminal(w io.Writer) bool {
 }
 
 // All has terminals among the writers get each line as it is.
-func All(writers ...io.Writer) {
-	onScreens(writers, func(s *screen) { s.all = true })
-}
+func All(writers ...io.Writer) { onScreens(writers, func(s *screen) { s.all = true }) }
 
-// Draw has standard output and stderr draw how far a run is, where they are terminals.
-func (r *Reporter) Draw(stderr io.Writer) {
-	onScreens([]io.Writer{r, stderr}, func(s *screen) { s.draws = !s.causes })
-	_, onScreen := r.out.(*screenFile)
-	r.Live = onScreen && !r.JSON
+// Split has terminals among the writers get no line that is wider than they are.
+func Split(writers ...io.Writer) {
+	onScreens(writers, func(s *screen) { s.splits = s.columns != nil })
 }
 
 // onScreens changes the screens of writers.
 func onScreens(writers []io.Writer, change func(*screen)) {
 	for _, w := range writers {
-		if r, ok := w.(*Reporter); ok {
-			w = r.out
-		}
-		if f, ok := w.(*screenFile); ok {
-			f.screen.mu.Lock()
-			change(f.screen)
-			f.screen.mu.Unlock()
+		if s := screenOf(w); s != nil {
+			s.mu.Lock()
+			change(s)
+			s.mu.Unlock()
 		}
 	}
+}
+
+// screenOf returns the screen to which a writer leads, nil if there is none.
+func screenOf(w io.Writer) *screen {
+	if r, ok := w.(*Reporter); ok {
+		w = r.out
+	}
+	if f, ok := w.(*screenFile); ok {
+		return f.screen
+	}
+	return nil
 }
 
 // hold joins a line to an equal one of other ranks, or begins to wait for them.
@@ -186,15 +185,14 @@ func (s *screen) flush() {
 	_ = s.showPending() // the next Write tells of a terminal that is gone
 }
 
-// end shows the lines that wait. If a bar is the last line, end completes the line: the shell
-// writes its prompt below the bar.
+// end shows the lines that wait, and completes the live block: the shell writes its prompt below.
 func (s *screen) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.showPending() == nil && s.bar > 0 {
-		s.bar = 0
-		_, _ = io.WriteString(s.barOut, "\n") // the process ends
+	if s.showPending() == nil && s.live != nil {
+		s.live.leave()
 	}
+	s.live = nil
 }
 
 func (s *screen) showPending() error {
@@ -212,28 +210,18 @@ func (s *screen) showPending() error {
 	return nil
 }
 
-var (
-	rankMark  = []byte("[0] ")
-	causeMark = []byte("ringtrain: ")                                    // of Reporter.Fail
-	stepLine  = regexp.MustCompile(`^step \d+ of \d+  epoch \d+  loss `) // of stepSentence
-)
+var causeMark = []byte("ringtrain: ") // of Reporter.Fail
 
-// print writes one line, over a bar.
+// print writes one line, above the live block.
 func (s *screen) print(out io.Writer, line []byte) error {
-	width := s.width()
-	var text []byte
-	switch {
-	case s.bar > width: // the terminal has become narrower, and shows the bar on rows that nobody knows
-		text = append(text, '\n')
-	case s.bar > 0:
-		text = append(text, "\r\x1b[J"...)
+	text := string(line)
+	if s.splits {
+		text = strings.Join(Wrap(strings.TrimSuffix(text, "\n"), s.columns()), "\n") + "\n"
 	}
-	s.bar = 0
-	if facts := bytes.TrimPrefix(line, rankMark); s.draws && stepLine.Match(facts) {
-		shown := progressBar(strings.TrimSuffix(string(facts), "\n"), width-1) // the last column makes some terminals wrap
-		line, s.bar, s.barOut = []byte(shown), utf8.RuneCountInString(shown), out
+	if s.live != nil {
+		text = s.live.above() + s.live.painted(text)
 	}
-	_, err := out.Write(append(text, line...))
+	_, err := io.WriteString(out, text)
 	return err
 }
 

@@ -14,8 +14,6 @@ import (
 // Sentence formats an event as one line of text.
 func Sentence(e report.Event) string {
 	switch e := e.(type) {
-	case report.Start:
-		return startSentence(e)
 	case report.Generation:
 		return generationSentence(e)
 	case report.Decision:
@@ -35,16 +33,6 @@ func Sentence(e report.Event) string {
 		return fmt.Sprintf("warning: %s after step %d failed on rank %d on %s: %s; training goes on", e.Operation, e.Step, e.Rank, e.Host, e.Cause)
 	case report.Exported:
 		return exportSentence(e)
-	case report.Done:
-		line := fmt.Sprintf("done  %s steps, %s examples in %s (%s examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
-			Commas(e.Steps), Commas(e.Examples), rounded(e.Took), Commas(int64(e.ExamplesPerS)), Bytes(e.SentBytes), 100*e.HiddenShare, Bytes(e.MaxRSSBytes))
-		for _, z := range e.Zeros {
-			line += fmt.Sprintf("; %s of %s of %s are 0", Commas(z.Zeros), Commas(z.Elements), z.Name)
-		}
-		if e.ExportedBest > 0 {
-			line += fmt.Sprintf("; the export is of step %d, the best", e.ExportedBest)
-		}
-		return line
 	}
 	return e.Kind()
 }
@@ -65,18 +53,7 @@ func exportSentence(e report.Exported) string {
 // metricNames are what people call the metrics of an export.
 var metricNames = map[string]string{"auc": "AUC", "accuracy": "accuracy", "rmse": "RMSE", "loss": "loss"}
 
-func startSentence(e report.Start) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s on %s, %s a rank, codec %s, link %s; %s parameters, global batch %d, seed %d", e.Job,
-		phrase.Count(e.WorldSize, "rank"), phrase.Count(e.Hosts, "host"), phrase.Count(e.Cores, "core"), e.Codec, e.Link, Commas(int64(e.Parameters)), e.GlobalBatch, e.Seed)
-	if e.RestoredStep > 0 {
-		fmt.Fprintf(&b, "; resumed at step %d", e.RestoredStep)
-	}
-	return b.String()
-}
-
-// stepSentence separates its facts by two blanks, the most important ones first: a narrow terminal
-// leaves out the last ones. metric is that of the last evaluation, as text, "" if there was none.
+// stepSentence separates its facts by two blanks, the most important ones first. metric is that of the last evaluation, as text, "" if there was none.
 func stepSentence(e report.Step, metric string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "step %d of %d  epoch %d  loss %.6g", e.Step, e.Steps, e.Epoch, e.Loss)

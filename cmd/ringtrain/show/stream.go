@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"ringtrain/model/train/report"
@@ -89,7 +90,10 @@ func (r *Reporter) take(s report.Stamped, line []byte) launch.Text {
 		}
 	}
 	words := []byte(r.words.of(s.Event, r.Quiet))
-	if !r.JSON {
+	switch {
+	case r.live != nil:
+		return launch.Text{Out: []byte(r.words.aboveBlock(s.Event, r.live.shape())), File: words}
+	case !r.JSON:
 		return launch.Text{Out: words, File: words}
 	}
 	if line == nil {
@@ -153,42 +157,70 @@ func (r *Reporter) jsonOf(s report.Stamped) []byte {
 
 // words are the sentences of a run, each with what the events before it have told.
 type words struct {
-	metric    string // of the last evaluation
-	result    string // line of the last evaluation, which --quiet keeps for the end
-	evaluated int64  // step of the last evaluation
+	run  runState
+	next Next
 }
 
-// of returns the lines of an event, "" for none.
+// of takes the next event and returns its lines, "" for none.
 func (w *words) of(e report.Event, quiet bool) string {
-	line := Sentence(e)
-	switch e := e.(type) {
-	case report.Failure, report.Waiting, report.Ranks, report.Unknown: // each rank says how it ends, and for whom it waits
-		return ""
-	case report.Metrics:
-		if e.Name == "" {
-			w.metric, w.result, w.evaluated = metricText(e), line, e.Step
-		}
-	case report.Step:
-		line = stepSentence(e, w.metric)
-	case report.Checkpointed:
-		if e.Step == w.evaluated { // the evaluation has its line
-			return ""
-		}
-	case report.Done:
-		if quiet && w.result != "" {
-			line = w.result + "\n" + line
-		}
-	}
+	w.run.add(e)
 	if quiet && !isKept(e) {
 		return ""
 	}
-	return printed(line, math.MaxInt) + "\n"
+	switch e := e.(type) {
+	case report.Waiting, report.Ranks, report.Unknown: // each rank says for whom it waits
+		return ""
+	case report.Start:
+		return paragraph(w.run.header())
+	case report.Decision:
+		if w.run.saysNothing(e) {
+			return ""
+		}
+	case report.Step:
+		return paragraph([]string{stepSentence(e, w.run.metric())})
+	case report.Checkpointed:
+		if w.run.eval != nil && e.Step == w.run.eval.Step { // the evaluation has its line
+			return ""
+		}
+	case report.Done:
+		return paragraph(w.run.result(w.next, Shape{}))
+	case report.Failure: // each rank says how it ends
+		return paragraph(w.run.rest(e, w.next, Shape{}))
+	}
+	return paragraph([]string{Sentence(e)})
 }
 
-// isKept reports whether --quiet leaves an event: a warning or the result.
+// aboveBlock returns the lines of an event that of has taken, where a live block shows the rest.
+func (w *words) aboveBlock(e report.Event, shape Shape) string {
+	switch e := e.(type) {
+	case report.Start:
+		return paragraph(w.run.header())
+	case report.Warning, report.Generation, report.Progressive:
+		return paragraph([]string{Sentence(e)})
+	case report.Decision:
+		if !w.run.saysNothing(e) {
+			return paragraph([]string{Sentence(e)})
+		}
+	case report.Done:
+		return paragraph(w.run.result(w.next, shape))
+	case report.Failure:
+		return paragraph(append(w.run.cause(e, w.next, shape), w.run.rest(e, w.next, shape)...))
+	}
+	return ""
+}
+
+// paragraph returns printable lines, each with its newline.
+func paragraph(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return printed(strings.Join(lines, "\n"), math.MaxInt) + "\n"
+}
+
+// isKept reports whether --quiet leaves an event: a warning or the end.
 func isKept(e report.Event) bool {
 	switch e.(type) {
-	case report.Warning, report.Generation, report.Done:
+	case report.Warning, report.Generation, report.Done, report.Failure:
 		return true
 	}
 	return false
