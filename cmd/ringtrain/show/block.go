@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func (s *runState) block(shape Shape) []string {
 	if shape.Columns < narrowColumns || shape.Rows < flatRows {
 		return []string{s.flat(shape, width)}
 	}
-	right := fmt.Sprintf(" %3.0f %%  epoch %d of %d  %12s", 100*s.share(), s.all.step.Epoch, s.start.Epochs, s.left())
+	right := fmt.Sprintf(" %3.0f %%  %s  %12s", 100*s.share(), s.epoch(), s.left())
 	lines := []string{s.bar(shape, min(width, lineColumns)-Width(right)) + right}
 	lines = append(lines, Cut(s.reached(), width), Cut(s.speed(), width))
 	wait := ""
@@ -79,6 +80,7 @@ func (s *runState) block(shape Shape) []string {
 		lines = append(lines, shape.paint(yellow, Cut(wait, width)))
 	}
 	if shape.Columns < wideColumns {
+		lines[0] = strings.TrimRight(lines[0], " ")
 		return lines
 	}
 	lines[0] += gap + Cut(lines[1], width-lineColumns-len(gap))
@@ -106,6 +108,14 @@ func (s *runState) flat(shape Shape, width int) string {
 		return Cut(facts[0], width)
 	}
 	return s.bar(shape, minBar) + line[1:]
+}
+
+// epoch says which epoch of how many it is, if that is known.
+func (s *runState) epoch() string {
+	if s.start.Epochs == 0 {
+		return fmt.Sprintf("epoch %d", s.all.step.Epoch)
+	}
+	return fmt.Sprintf("epoch %d of %d", s.all.step.Epoch, s.start.Epochs)
 }
 
 // share returns the part of the run that is done.
@@ -138,10 +148,12 @@ func (s *runState) bar(shape Shape, columns int) string {
 
 // left says how long the run still takes, "" if it is at its end or nobody knows.
 func (s *runState) left() string {
-	if s.all.step.Left <= 0 {
+	left := s.all.step.Steps - s.all.step.Step
+	if left <= 0 || s.pace <= 0 {
 		return ""
 	}
-	return lasting(time.Duration(s.all.step.Left).Round(time.Second)) + " left"
+	seconds := max(1, math.Round(float64(left)/s.pace))
+	return lasting(time.Duration(seconds)*time.Second) + " left"
 }
 
 func (s *runState) loss() string { return fmt.Sprintf("loss %.4g", s.shown.step.Loss) }

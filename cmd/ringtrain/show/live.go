@@ -30,7 +30,6 @@ const (
 // A live is the live block of a run at the end of a screen. Its lines are drawn over; all other lines of the screen
 // stand above it. In the end its last state stays, and the result follows.
 type live struct {
-	screen *screen
 	out    io.Writer
 	shape  func() Shape
 	atHand func() bool // whether this process may draw: the shell has the terminal while a job is in the background
@@ -43,7 +42,9 @@ type live struct {
 	over  bool // the run has ended
 	final bool // and its last state is drawn
 
-	rows, widest int // of the block on the screen, which guards them; 0: there is none
+	writing      *sync.Mutex // of the screen; guards the fields below
+	rows, widest int         // of the block on the screen; 0: there is none
+	gone         bool        // the process ends
 }
 
 // uncoloured takes the colours out of a line.
@@ -82,7 +83,7 @@ func (r *Reporter) Suspend(stop func()) {
 
 // newLive begins a live block at the end of a terminal.
 func newLive(f *screenFile, shape func() Shape, atHand func() bool) *live {
-	l := &live{screen: f.screen, out: f.out, shape: shape, atHand: atHand}
+	l := &live{out: f.out, shape: shape, atHand: atHand, writing: &f.screen.mu}
 	l.draws = time.AfterFunc(time.Hour, l.draw)
 	l.draws.Stop()
 	f.screen.mu.Lock()
@@ -131,11 +132,11 @@ func (l *live) lines(shape Shape, last bool) []string {
 
 // draw draws the block. The lines of the result draw that of a run that has ended.
 func (l *live) draw() {
-	l.screen.mu.Lock()
-	defer l.screen.mu.Unlock()
+	l.writing.Lock()
+	defer l.writing.Unlock()
 	l.asked.Store(false)
 	shape := l.shape()
-	if lines := l.lines(shape, false); lines != nil && l.screen.live == l && l.atHand() {
+	if lines := l.lines(shape, false); lines != nil && !l.gone && l.atHand() {
 		_, _ = io.WriteString(l.out, l.erase(shape)+l.drawn(lines)) // the next line tells of a terminal that is gone
 	}
 }
@@ -189,9 +190,9 @@ func (l *live) painted(line string) string {
 
 // suspend leaves the terminal to the shell while stop stops this process. The next draw is below.
 func (l *live) suspend(stop func()) {
-	l.screen.mu.Lock()
+	l.writing.Lock()
 	l.leave()
-	l.screen.mu.Unlock()
+	l.writing.Unlock()
 	stop()
 	l.touch()
 }

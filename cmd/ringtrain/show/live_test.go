@@ -69,7 +69,8 @@ func TestLiveDraws(t *testing.T) {
 			f.step(n + 1)
 			time.Sleep(20 * time.Millisecond)
 		}
-		if f.taken(); f.writes < 9 || f.writes > 10 {
+		f.taken()
+		if f.writes < 9 || f.writes > 10 {
 			t.Errorf("%d draws in two seconds, want 10", f.writes)
 		}
 		fmt.Fprintln(f.file, "warning: no")

@@ -191,8 +191,8 @@ func (s *screen) end() {
 	defer s.mu.Unlock()
 	if s.showPending() == nil && s.live != nil {
 		s.live.leave()
+		s.live.gone = true
 	}
-	s.live = nil
 }
 
 func (s *screen) showPending() error {
