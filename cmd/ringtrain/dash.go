@@ -18,7 +18,6 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
-	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 )
@@ -51,6 +50,8 @@ func openWatch(a *app, c *cli.Context, out *show.Reporter) (*watch, error) {
 			return nil, err
 		}
 		w.page = page.NewServer(l, w.numbers.Handler())
+		w.load(a)
+		go w.page.Serve() // until close
 		tellLink(a, w.page.Link(), l.Addr().(*net.TCPAddr))
 		out.Views = append(out.Views, w.page.Event)
 	}
@@ -69,9 +70,8 @@ func openWatch(a *app, c *cli.Context, out *show.Reporter) (*watch, error) {
 	return w, nil
 }
 
-// watchJob is openWatch for the launcher of a job. The page has what was before, if rank 0 writes its history on this
-// host.
-func watchJob(a *app, c *cli.Context, cfg *launch.Config, out *show.Reporter) (*watch, error) {
+// watchJob is openWatch for the launcher of a job.
+func watchJob(a *app, c *cli.Context, out *show.Reporter) (*watch, error) {
 	name := c.Args().First()
 	if !job.IsName(name) {
 		if c.IsSet("dash") || c.IsSet("metrics") {
@@ -79,12 +79,7 @@ func watchJob(a *app, c *cli.Context, cfg *launch.Config, out *show.Reporter) (*
 		}
 		return nil, nil
 	}
-	w, err := openWatch(a, c, out)
-	if w == nil || err != nil {
-		return nil, err
-	}
-	w.load(a.history, cfg.Notice)
-	return w, nil
+	return openWatch(a, c, out)
 }
 
 // watchRank0 is openWatch for rank 0 of a job without our launcher.
@@ -92,7 +87,6 @@ func watchRank0(a *app, c *cli.Context, at place.Place, meet join.Config) (err e
 	if a.watch, err = openWatch(a, c, a.out); err != nil {
 		return err
 	}
-	a.watch.load(a.history, meet.Notice)
 	a.watch.follow(askStatus(rendezvous.StatusOptions{Addr: at.Rendezvous, Token: meet.Token, JobID: at.JobID, Timeout: time.Second}))
 	return nil
 }
@@ -113,13 +107,13 @@ func (w *watch) link() string {
 	return w.page.Link()
 }
 
-// load puts what a history of this host has of the run in front.
-func (w *watch) load(file string, notice func(string)) {
-	if w == nil || w.page == nil || !filepath.IsAbs(file) {
+// load puts what the history of the run has in front, if it is on this host.
+func (w *watch) load(a *app) {
+	if !filepath.IsAbs(a.history) {
 		return
 	}
-	if err := w.page.Load(file); err != nil && exitcode.Of(err) != exitcode.NoInput {
-		notice("the dashboard lacks what was before: " + err.Error())
+	if err := w.page.Load(a.history); err != nil && exitcode.Of(err) != exitcode.NoInput {
+		fmt.Fprintf(a.stderr, "the dashboard lacks what was before: %v\n", err)
 	}
 }
 

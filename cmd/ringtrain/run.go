@@ -83,7 +83,7 @@ func runRun(a *app, c *cli.Context) error {
 		return out.Refuse(err)
 	}
 	a.history = launchedHistory(c, &cfg, options)
-	if a.watch, err = watchJob(a, c, &cfg, out); err != nil {
+	if a.watch, err = watchJob(a, c, out); err != nil {
 		return out.Refuse(err)
 	}
 	defer a.watch.close()

@@ -71,8 +71,10 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 		return a.printOptions(cfg)
 	}
 	defer func() { a.watch.close() }()
-	if place.Rank == 0 {
+	if place.Rank <= 0 { // of -1 the rendezvous may make 0
 		a.history = historyFile(workingFolder(), cfg)
+	}
+	if place.Rank == 0 {
 		if err := watchRank0(a, c, place, meet); err != nil {
 			return early(err)
 		}

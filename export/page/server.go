@@ -39,7 +39,7 @@ type Server struct {
 	policy   string
 }
 
-// NewServer returns a server with a fresh token that answers on a listener, and closes it.
+// NewServer returns a server on a listener, with a fresh token.
 func NewServer(l net.Listener, metrics http.Handler) *Server {
 	secret := make([]byte, tokenBytes)
 	rand.Read(secret) // never fails
@@ -48,9 +48,11 @@ func NewServer(l net.Listener, metrics http.Handler) *Server {
 	s := &Server{listener: l, metrics: metrics, token: token, cookie: "ringtrain-" + hex.EncodeToString(name[:4])}
 	s.html, s.policy = Live()
 	s.http = NewHTTP(s)
-	go s.http.Serve(l) // until Close
 	return s
 }
+
+// Serve answers requests until Close, which closes the listener.
+func (s *Server) Serve() { s.http.Serve(s.listener) }
 
 // Link returns the address of the page, with its token.
 func (s *Server) Link() string {

@@ -23,6 +23,7 @@ func serve(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	s := NewServer(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "count 1") }))
+	go s.Serve()
 	t.Cleanup(func() { s.Close() })
 	return s
 }
