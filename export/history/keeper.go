@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/klauspost/compress/flate"
 
 	"ringtrain/model/train/report"
-	"ringtrain/ring/exitcode"
 )
 
 const (
@@ -54,21 +51,6 @@ func (k *Keeper) Add(s report.Stamped) (number int) {
 		k.pack()
 	}
 	return k.number
-}
-
-// Load adds the events before a time of the history name, of earlier attempts of the run.
-func (k *Keeper) Load(name string, before time.Time) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return exitcode.With(exitcode.NoInput, err)
-	}
-	defer f.Close()
-	_, err = scan(f, name, func(s report.Stamped) {
-		if s.Time.Before(before) {
-			k.Add(s)
-		}
-	})
-	return err
 }
 
 // pack packs the tail.

@@ -1,11 +1,8 @@
 package history
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -79,31 +76,5 @@ func TestKeeperIsBounded(t *testing.T) {
 	lines, last := texts(&k, 0)
 	if k.packed > maxPacked || !strings.Contains(lines[0], "first") || last != newest {
 		t.Errorf("%d bytes are packed, want at most %d; the first of %d events is %.40s, the last has number %d, want %d", k.packed, maxPacked, len(lines), lines[0], last, newest)
-	}
-}
-
-// TestLoad verifies that a Keeper begins with the events of a history before a time.
-func TestLoad(t *testing.T) {
-	dir := t.TempDir()
-	w, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, e := range []report.Event{report.Start{}, warning("yesterday"), report.Start{RestoredStep: 5}} {
-		w.Add(after(time.Duration(i)*time.Hour, e))
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var k Keeper
-	if err := k.Load(filepath.Join(dir, File), noon.Add(2*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	k.Add(after(2*time.Hour, report.Start{RestoredStep: 5}))
-	if lines, last := texts(&k, 0); last != 3 || len(lines) != 3 || !strings.Contains(lines[1], "yesterday") {
-		t.Errorf("the keeper has %v, number %d last", lines, last)
-	}
-	if err := k.Load(filepath.Join(dir, "none"), noon); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of a history that is not there, the error is %v", err)
 	}
 }

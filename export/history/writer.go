@@ -24,6 +24,7 @@ const maxPending = 1 << 20
 // pending, so Add never waits for the disk. What a full disk does not take is written with a later event.
 type Writer struct {
 	file io.WriteCloser
+	held func() error // of Open
 	thin thinner
 
 	mu      sync.Mutex
@@ -34,9 +35,9 @@ type Writer struct {
 	fault   error     // of the first write that failed, until Fault returns it
 }
 
-// Open opens or makes the history of dir, cuts a torn last line, and goes on behind it. The caller holds
-// the folder's lease. Close ends the Writer.
-func Open(dir string) (*Writer, error) {
+// Open opens or makes the history of dir, cuts a torn last line, and goes on behind it. The caller holds the
+// folder's lease. The Writer passes over events once held returns an error, because the lease is lost.
+func Open(dir string, held func() error) (*Writer, error) {
 	name := filepath.Join(dir, File)
 	file, err := folder.Open(name, os.O_RDWR|os.O_APPEND)
 	if err != nil {
@@ -47,7 +48,7 @@ func Open(dir string) (*Writer, error) {
 		file.Close()
 		return nil, err
 	}
-	return newWriter(file, thin), nil
+	return newWriter(file, held, thin), nil
 }
 
 // End appends the error with which a job has ended, if the history of dir is there and does not have an
@@ -56,7 +57,7 @@ func End(dir string, s report.Stamped) error {
 	if _, err := os.Stat(filepath.Join(dir, File)); err != nil {
 		return nil // log.history may be off
 	}
-	w, err := Open(dir)
+	w, err := Open(dir, free)
 	if err != nil {
 		return err
 	}
@@ -66,9 +67,12 @@ func End(dir string, s report.Stamped) error {
 	return w.Close()
 }
 
+// free is the lease of a folder that nobody holds.
+func free() error { return nil }
+
 // newWriter returns a Writer that appends to a file and owns it.
-func newWriter(file io.WriteCloser, thin thinner) *Writer {
-	w := &Writer{file: file, thin: thin}
+func newWriter(file io.WriteCloser, held func() error, thin thinner) *Writer {
+	w := &Writer{file: file, held: held, thin: thin}
 	w.idle.L = &w.mu
 	return w
 }
@@ -97,6 +101,10 @@ func (w *Writer) Add(s report.Stamped) { w.append(w.thin.add(s)) }
 func (w *Writer) append(events []report.Stamped) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.held() != nil {
+		w.pending = nil
+		return
+	}
 	for _, s := range events {
 		if text := line(s); len(w.pending)+len(text) <= maxPending {
 			w.pending = append(w.pending, text...)

@@ -35,7 +35,7 @@ func causes(t *testing.T, dir string) []string {
 // appendTo opens the history of a folder, adds events and closes it.
 func appendTo(t *testing.T, dir string, events ...report.Event) {
 	t.Helper()
-	w, err := Open(dir)
+	w, err := Open(dir, free)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestTornLine(t *testing.T) {
 // resumed run are as far apart as those before.
 func TestGoesOn(t *testing.T) {
 	dir := t.TempDir()
-	w, err := Open(dir)
+	w, err := Open(dir, free)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +84,32 @@ func TestGoesOn(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w, err = Open(dir); err != nil {
+	if w, err = Open(dir, free); err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	if w.thin.gone != 1000*time.Second {
 		t.Errorf("the run has gone for %v, want 1000s", w.thin.gone)
+	}
+}
+
+// TestLostLease verifies that a Writer whose lease is lost leaves the history to its successor.
+func TestLostLease(t *testing.T) {
+	dir := t.TempDir()
+	var lost error
+	w, err := Open(dir, func() error { return lost })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Add(after(0, warning("one")))
+	w.wait()
+	lost = errors.New("another process has taken over")
+	w.Add(after(0, warning("two")))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := causes(t, dir); !slices.Equal(got, []string{"one"}) {
+		t.Errorf("the history has %v, want what was before the loss", got)
 	}
 }
 
@@ -164,7 +184,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	for room := range want {
 		d := &disk{room: room}
-		w := newWriter(d, thinner{})
+		w := newWriter(d, free, thinner{})
 		faults := 0
 		for _, s := range events {
 			w.Add(s)
@@ -184,7 +204,7 @@ func TestFullDisk(t *testing.T) {
 // the bound are left out, and whole ones are written once it answers.
 func TestDeafDisk(t *testing.T) {
 	d := &disk{room: 1 << 40}
-	w := newWriter(d, thinner{})
+	w := newWriter(d, free, thinner{})
 	d.mu.Lock() // holds up the write
 	text := strings.Repeat("x", 1000)
 	for range 2 * maxPending / len(text) {
@@ -214,7 +234,7 @@ func TestNoFile(t *testing.T) {
 		if err := place(filepath.Join(dir, File)); err != nil {
 			t.Fatal(err)
 		}
-		if w, err := Open(dir); err == nil {
+		if w, err := Open(dir, free); err == nil {
 			w.Close()
 			t.Errorf("a %s is opened as a history", kind)
 		}

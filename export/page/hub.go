@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-	"time"
 
 	"ringtrain/export/history"
 	"ringtrain/model/train/report"
@@ -45,13 +44,14 @@ type reader struct {
 
 // Load takes the events of an earlier history of the run, before the first event.
 func (h *hub) Load(name string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	err := h.keeper.Load(name, time.Now())
-	for number := range h.keeper.After(0) {
-		h.newest = number
+	run, err := history.Read(name)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, s := range run.Events {
+		h.Event(s)
+	}
+	return nil
 }
 
 // Event gives an event its number and hands it to all readers.

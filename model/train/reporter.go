@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 
+	"ringtrain/export/history"
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/model/train/evaluate"
@@ -32,7 +33,7 @@ type reporter struct {
 
 	tracker tracker
 	curves  curves
-	record  record
+	history *history.Writer // nil: none
 }
 
 // speaks reports whether this rank is rank 0.
@@ -46,7 +47,7 @@ func (r *reporter) emit(e report.Event) {
 	if r.trace != nil {
 		r.trace(e)
 	}
-	r.warnUnrecorded(r.record.add(e))
+	r.keep(e)
 	r.warnUnwritten(r.curves.add(e))
 }
 

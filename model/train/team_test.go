@@ -131,7 +131,7 @@ func (m *member) releaseFolder(t testing.TB) {
 	if m.trainer == nil || m.trainer.outputs.folder == nil {
 		return
 	}
-	if err := errors.Join(m.trainer.reporter.record.close(), m.trainer.outputs.folder.Close()); err != nil {
+	if err := errors.Join(m.trainer.reporter.closeHistory(), m.trainer.outputs.folder.Close()); err != nil {
 		t.Log(err)
 	}
 }

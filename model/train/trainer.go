@@ -141,7 +141,7 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 func (t *Trainer) Close() error {
 	defer t.eval.loader.Wait() // closed data ends its reading
 	t.memory.close()
-	err := t.reporter.record.close()
+	err := t.reporter.closeHistory()
 	if t.outputs.folder != nil {
 		err = errors.Join(err, t.outputs.folder.Close())
 	}
