@@ -352,6 +352,7 @@ func TestSample(t *testing.T) {
 		{image, nil, `{"instances": [[[0.0, 0.0], [0.0, 0.0]]]}`},
 		{pair, nil, `{"inputs": {"a": [[0, 0]], "shape": [0, 0]}}`},
 		{of(port("x", boolean)), nil, `{"instances": [false]}`},
+		{&interpreter.Signature{Name: DefaultSignature, Inputs: visits.Inputs, Features: []interpreter.Feature{}}, nil, `{"instances": [{}]}`},
 		{&interpreter.Signature{Name: "a\"b", Inputs: image.Inputs[:1]}, nil, `{"signature_name": "a\"b", "instances": [[[0.0, 0.0], [0.0, 0.0]]]}`},
 	} {
 		got, err := Sample(tt.signature, tt.like)

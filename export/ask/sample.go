@@ -50,8 +50,10 @@ func Sample(s *interpreter.Signature, like *tfpb.Example) ([]byte, error) {
 			keys, values = append(keys, p.Key), append(values, appendZeros(nil, zeros[p.Type], shape))
 		}
 	}
-	value := values[0]
-	if TakesExamples(s) || len(keys) > 1 {
+	var value []byte
+	if !TakesExamples(s) && len(keys) == 1 {
+		value = values[0]
+	} else {
 		value = appendItems(nil, "{}", len(keys), func(dst []byte, i int) []byte {
 			return append(append(appendText(dst, keys[i]), ": "...), values[i]...)
 		})
