@@ -184,10 +184,6 @@ function listen() {
     run.status = JSON.parse(message.data);
     word();
   });
-  feed.addEventListener("log", (message) => {
-    run.add({event: "log", time: new Date().toISOString(), ...JSON.parse(message.data)});
-    word();
-  });
   feed.onerror = () => {
     if (run.over()) feed.close();
     page.silent = true;

@@ -25,7 +25,7 @@ class Run {
     e.at = new Date(e.time);
     e.number = ++this.events;
     if (e.event === "ranks") e.ranks ??= [];
-    if (e.event !== "waiting" && e.event !== "log") this.#passes(e);
+    if (e.event !== "waiting") this.#passes(e);
     folds[e.event]?.(this, e);
     if (inTimeline.has(e.event)) this.timeline.push(e);
     if (!quiet.has(e.event)) this.log.push(e);
@@ -169,8 +169,9 @@ const parts = {
 function joinSteps(a, b) {
   const e = {...b.e};
   for (const field of ["examples", "interval_s", "compute_s", "update_s", "reduce_s", "input_s", "exposed_s"]) e[field] += a.e[field];
-  e.examples_per_s = e.examples / e.interval_s;
-  const loss = (a.loss * a.e.examples + b.loss * b.e.examples) / e.examples;
+  if (e.interval_s > 0) e.examples_per_s = e.examples / e.interval_s;
+  const [before, next] = e.examples > 0 ? [a.e.examples, b.e.examples] : [a.steps, b.steps]; // lines of an old version
+  const loss = (a.loss * before + b.loss * next) / (before + next);
   e.loss = Number.isFinite(loss) ? loss : String(loss);
   return {...b, e, loss, steps: a.steps + b.steps};
 }

@@ -85,7 +85,6 @@ const sentences = {
   error: (e) => (e.rank >= 0 ? `rank ${e.rank}${e.host ? ` on ${e.host}` : ""}${e.step > 0 ? ` at step ${count(e.step)}` : ""}: ` : "") +
     `${e.cause} (exit code ${e.exit_code})`,
   done: (e) => `${plural(e.steps, "step")}, ${plural(e.examples, "example")} in ${duration(e.took_s)}, ${count(e.examples_per_s)} examples/s`,
-  log: (e) => `[${e.rank}] ${e.text}`,
 };
 
 // sentence returns the sentence of an event; of a newer kind, its name.
