@@ -56,6 +56,9 @@ function sampled(list) {
   return Array.from({length: maxRows}, (_, i) => list[Math.round(i * (list.length - 1) / (maxRows - 1))]);
 }
 
+// dotted reports whether the points of a curve are seen: where few would make no line.
+const dotted = (curve) => curve.sparse || curve.points.length < 10;
+
 class Chart {
   constructor(spec, parent) {
     this.spec = spec;
@@ -106,7 +109,7 @@ class Chart {
 
   // plotRows gives uPlot the rows. It is made anew only where its curves, scales or colours change.
   #plotRows() {
-    const made = JSON.stringify([this.curves.map((c) => [c.name, c.color]), this.view.x, this.#log(), theme()]);
+    const made = JSON.stringify([this.curves.map((c) => [c.name, c.color, dotted(c)]), this.view.x, this.#log(), theme()]);
     if (this.made === made) {
       this.uplot.setData(this.#columns());
       return;
@@ -120,7 +123,7 @@ class Chart {
     const [line, text] = [style("--line"), style("--faint")];
     const axis = {stroke: text, grid: {stroke: line, width: 1}, ticks: {stroke: line, width: 1}, font: "12px system-ui, sans-serif"};
     const series = this.curves.map((c) => ({label: c.name, stroke: color(c.color), width: 1.5, spanGaps: true, dash: c.dashed ? [6, 4] : undefined,
-      fill: this.spec.stacked ? color(c.color) : undefined, points: c.sparse ? {} : {show: false}}));
+      fill: this.spec.stacked ? color(c.color) : undefined, points: dotted(c) && !this.spec.stacked ? {} : {show: false}}));
     return {
       width: this.plot.clientWidth || 300, height: 220, legend: {show: false},
       cursor: {y: false, drag: {x: false, y: false}, points: {show: !this.spec.stacked}},

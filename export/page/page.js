@@ -137,6 +137,8 @@ function drawComparison(runs) {
   }));
   const options = runs.map((run) => ({...run.start?.options, ranks: run.start?.world_size, codec: run.start?.codec, version: run.start?.version}));
   const differ = [...new Set(options.flatMap(Object.keys))].filter((key) => new Set(options.map((o) => o[key])).size > 1);
+  byId("differ-title").textContent = differ.length > 0 ? "Options that differ" : "No option differs";
+  byId("differ").parentElement.hidden = differ.length === 0;
   fill(byId("differ"), ["option", ...runs.map((run) => run.name)], differ.map((key) => ({cells: [key, ...options.map((o) => o[key] ?? "default")]})));
 }
 
