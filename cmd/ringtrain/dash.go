@@ -147,16 +147,9 @@ func (w *watch) tell(s rendezvous.Status, known bool) {
 	if w.page != nil {
 		w.page.Status(line)
 	}
-	if !known || s.WorldSize < 2 || s.Phase == "idle" || s.Ended() {
-		return
+	if known && s.WorldSize > 1 && s.Phase != "idle" && !s.Ended() { // a rank alone does not meet others
+		w.numbers.Present(s.Present)
 	}
-	present := 0
-	for _, r := range s.Ranks {
-		if r.Present {
-			present++
-		}
-	}
-	w.numbers.Present(present)
 }
 
 // close ends the servers when readers have the last event.

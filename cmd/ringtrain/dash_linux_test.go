@@ -127,8 +127,8 @@ func TestDashRank0(t *testing.T) {
 	events.await(t, `"event":"error"`)
 }
 
-// TestDashHang stops a rank. It verifies that a page shows the rank for which the others wait, also of
-// rank 0, and that training goes on once the rank does.
+// TestDashHang stops a rank, and then kills it. It verifies that a page shows the rank for which the others
+// wait, also of rank 0, and by which rank the job has ended.
 func TestDashHang(t *testing.T) {
 	for rank := range 2 {
 		t.Run(fmt.Sprintf("rank=%d", rank), func(t *testing.T) {
@@ -142,9 +142,10 @@ func TestDashHang(t *testing.T) {
 			events := d.read(t)
 			waits := regexp.MustCompile(fmt.Sprintf(`"rank":%d,"present":true[^}]*"peer":%d,"moved":\d+,"for_s":[1-9]`, 1-rank, rank))
 			eventually(t, patience, "an arrow to the rank that is stopped", func() bool { return waits.MatchString(events.String()) })
-			kill(t, pid, syscall.SIGCONT)
-			p.signal(syscall.SIGTERM)
+			kill(t, pid, syscall.SIGKILL)
 			p.wait()
+			end := regexp.MustCompile(fmt.Sprintf(`"event":"error","time":"[^"]*","rank":%d,.*"exit_code":137`, rank))
+			eventually(t, patience, "the cause of the end", func() bool { return end.MatchString(events.String()) })
 		})
 	}
 }

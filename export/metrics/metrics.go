@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -13,13 +12,10 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// Metrics has the sums of the events of a run. Several goroutines may call its methods.
+// Metrics has the sums of the events of a run. One goroutine at a time may call Event; any may call the other methods.
 type Metrics struct {
 	registry *prometheus.Registry
-
-	mu     sync.Mutex
-	step   int64          // of the newest event
-	places map[place]bool // of the newest ranks event: these have a memory
+	step     int64 // of the newest event
 
 	steps, examples, restarts, checkpoints, warnings prometheus.Counter
 
@@ -30,9 +26,6 @@ type Metrics struct {
 	busy, waited, sent *prometheus.CounterVec // by rank and host
 	memory             *prometheus.GaugeVec   // by rank and host
 }
-
-// place are the values of the labels rank and host.
-type place struct{ rank, host string }
 
 // New returns the metrics of a run of a version of ringtrain.
 func New(version string) *Metrics {
@@ -46,7 +39,7 @@ func New(version string) *Metrics {
 	}
 	gauge("build_info", "1, by the version of ringtrain.", "version").WithLabelValues(version).Set(1)
 	return &Metrics{
-		registry: registry, places: map[place]bool{},
+		registry:    registry,
 		steps:       counter("steps_total", "Steps that were done, also those that were repeated.").WithLabelValues(),
 		examples:    counter("examples_total", "Examples of these steps, over all ranks.").WithLabelValues(),
 		restarts:    counter("restarts_total", "Ranks that were lost and replaced.").WithLabelValues(),
@@ -74,8 +67,6 @@ func (m *Metrics) Handler() http.Handler {
 
 // Event counts an event.
 func (m *Metrics) Event(s report.Stamped) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	switch e := s.Event.(type) {
 	case report.Waiting:
 		m.ranks.Set(float64(e.WorldSize))
@@ -148,19 +139,13 @@ func (m *Metrics) evaluated(e report.Metrics) {
 
 // loads counts what ranks did. A rank that has moved to another host has a memory there alone.
 func (m *Metrics) loads(ranks []report.RankLoad) {
-	gone := m.places
-	m.places = map[place]bool{}
+	m.memory.Reset()
 	for _, r := range ranks {
-		p := place{strconv.Itoa(r.Rank), strings.ToValidUTF8(r.Host, "�")}
-		m.places[p] = true
-		delete(gone, p)
-		add(m.busy.WithLabelValues(p.rank, p.host), seconds(r.Busy))
-		add(m.waited.WithLabelValues(p.rank, p.host), seconds(r.Waited))
-		add(m.sent.WithLabelValues(p.rank, p.host), r.Sent)
-		m.memory.WithLabelValues(p.rank, p.host).Set(float64(r.RSS))
-	}
-	for p := range gone {
-		m.memory.DeleteLabelValues(p.rank, p.host)
+		rank, host := strconv.Itoa(r.Rank), strings.ToValidUTF8(r.Host, "�")
+		add(m.busy.WithLabelValues(rank, host), seconds(r.Busy))
+		add(m.waited.WithLabelValues(rank, host), seconds(r.Waited))
+		add(m.sent.WithLabelValues(rank, host), r.Sent)
+		m.memory.WithLabelValues(rank, host).Set(float64(r.RSS))
 	}
 }
 
