@@ -128,10 +128,7 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	cfg.Stdout = out
-	if out.JSON {
-		cfg.Events, cfg.Read = "1", out.Pass
-	}
+	readRanks(&cfg, out)
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	return out.EndLaunch(res, err)
 }

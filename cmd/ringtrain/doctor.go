@@ -145,10 +145,8 @@ func doctorOnHosts(a *app, c *cli.Context) error {
 	if err != nil {
 		return out.ExaminationFailed(err)
 	}
-	cfg.Bare, cfg.Read, cfg.Stdout = true, out.Verdict, out
-	if out.JSON {
-		cfg.Events = "1"
-	}
+	cfg.Bare, cfg.Read = true, out.Verdict
+	readRanks(&cfg, out)
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	if err == nil && (res.Code == exitcode.OK || !res.Unread && out.Told()) {
 		return out.Silent(res.Code)

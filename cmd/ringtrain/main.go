@@ -64,7 +64,6 @@ type app struct {
 	out            *show.Reporter // standard output, also for the bytes of ranks and for data
 	stdout, stderr io.Writer      // for lines of text
 	rawErr         io.Writer      // the file of stderr, for the bytes of ranks
-	oneOutput      bool           // stdout and stderr are the same file
 	launched       bool           // this process launches a job: an error from now on is one of the manual
 	environ        []string
 	getenv         func(string) string
@@ -114,7 +113,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	out := show.NewReporter(stdout, stderr)
 	a := &app{
 		ctx: context.Background(), out: out, stdout: out.Stdout, stderr: out.Stderr,
-		rawErr: stderr, oneOutput: show.SameFile(stdout, stderr), environ: os.Environ(), getenv: os.Getenv,
+		rawErr: stderr, environ: os.Environ(), getenv: os.Getenv,
 	}
 	err := a.dispatch(args)
 	if err == nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -40,10 +41,20 @@ func (a *app) reporter(rank int, json bool) *show.Reporter {
 	return r
 }
 
-// wantOneVolume refuses --quiet together with --verbose.
-func wantOneVolume(c *cli.Context) error {
-	if c.Bool("quiet") && c.Bool("verbose") {
+// showRun decides how out shows a run, by --quiet, --verbose and --progress. It draws where a person has
+// started this process: mpirun and others give their ranks terminals, and write a log of them.
+func (a *app) showRun(c *cli.Context, out *show.Reporter, byPerson bool) error {
+	how := c.String("progress")
+	switch {
+	case out.Quiet && out.Verbose:
 		return exitcode.With(exitcode.Usage, errors.New("--quiet and --verbose are given, want one of them"))
+	case how != "auto" && how != "live" && how != "plain":
+		return exitcode.With(exitcode.Usage, fmt.Errorf("--progress is %q, want auto, live or plain", how))
+	case out.Whole:
+		out.Watched = how == "live" // as the launcher says
+	default:
+		out.Watched = byPerson && !out.Verbose && show.IsTerminal(a.rawErr)
+		out.Draws = how == "live" || how == "auto" && byPerson
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +58,7 @@ func runRun(a *app, c *cli.Context) error {
 	}
 	defer a.joinCauses()()
 	cfg, err := a.runConfig(c)
-	if err = cmp.Or(err, wantOneVolume(c)); err != nil {
+	if err != nil {
 		return err
 	}
 	by, _ := place.Launched(a.getenv, a.environ)
@@ -68,7 +67,7 @@ func runRun(a *app, c *cli.Context) error {
 	}
 	a.launched = true
 	out := a.newReporter(c, 0)
-	if err := a.setProgress(c, out, by == ""); err != nil {
+	if err := a.showRun(c, out, by == ""); err != nil {
 		return out.Refuse(err)
 	}
 	if c.Bool("print-options") && job.IsName(c.Args().First()) {
@@ -87,27 +86,32 @@ func runRun(a *app, c *cli.Context) error {
 		return out.Refuse(err)
 	}
 	defer a.watch.close()
-	isJob := job.IsName(c.Args().First())
-	if isJob {
+	if job.IsName(c.Args().First()) {
 		out.Follow(nextOfRun(c, options, cfg))
-	}
-	cfg.Stdout, cfg.Bare = out, out.JSON || out.IsLive()
-	switch {
-	case isJob:
 		show.Split(a.out, a.rawErr)
+		out.Views = append(out.Views, endHistory(cfg.Dir, cfg.Notice))
 		cfg.Events, cfg.Read = wholeStream, out.Read
 		if out.Watched {
 			cfg.Program = append(cfg.Program, "--progress=live")
 		}
-		out.Views = append(out.Views, endHistory(cfg.Dir, cfg.Notice))
-	case out.JSON:
-		cfg.Events, cfg.Read = "1", out.Pass
 	}
+	readRanks(&cfg, out)
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
 	})
 	res.Text += whereJobFileIs(c.Args().First(), res)
 	return out.EndLaunch(res, err)
+}
+
+// readRanks has out get what ranks write, whose events it reads with --json.
+func readRanks(cfg *launch.Config, out *show.Reporter) {
+	cfg.Stdout, cfg.Bare = out, cfg.Bare || out.JSON || out.IsLive()
+	if cfg.Read == nil && out.JSON {
+		cfg.Read = out.Pass
+	}
+	if cfg.Events == "" && out.JSON {
+		cfg.Events = "1"
+	}
 }
 
 // whereJobFileIs says where this host has the job file that a rank has not found, "" if that is not
@@ -151,7 +155,7 @@ func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.Server
 		defer a.advertise("run "+programName(cfg), meeting.Addr(), cfg.Token.Token)()
 	}
 	a.watch.follow(func(context.Context) (rendezvous.Status, error) { return meeting.Status(), nil })
-	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.oneOutput
+	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.out.OneOutput
 	switch {
 	case cfg.Remote():
 		cfg.Reach, err = launch.Reach(meeting.Addr(), via)

@@ -104,7 +104,7 @@ func TestRunOutputDirOfJob(t *testing.T) {
 		if out == "" || out != e.stdout {
 			t.Errorf("%s: the file of standard output has %q, want %q", format, out, e.stdout)
 		}
-		if !strings.Contains(sentences, "linear  2 ranks") || !strings.Contains(sentences, "\nstep 20 of 20") {
+		if !strings.Contains(sentences, "linear · ") || !strings.Contains(sentences, "\nstep 20 of 20") {
 			t.Errorf("%s: people find %q in the files, want the start and a step", format, sentences)
 		}
 	}

@@ -34,9 +34,6 @@ func trainCommand() command {
 
 func runTrain(a *app, c *cli.Context) error {
 	token.NoCore()
-	if err := wantOneVolume(c); err != nil {
-		return err
-	}
 	surviveClosedPipes() // also of a launcher that has died: the state is saved
 	_, launched := place.Launched(a.getenv, a.environ)
 	place, err := a.findPlace(c)
@@ -45,7 +42,7 @@ func runTrain(a *app, c *cli.Context) error {
 	}
 	out := a.newReporter(c, place.Rank)
 	out.Whole = a.getenv("RINGTRAIN_JSON") == wholeStream
-	if err := a.setProgress(c, out, place.WorldSize == 1 && !launched); err != nil {
+	if err := a.showRun(c, out, place.WorldSize == 1 && !launched); err != nil {
 		return err
 	}
 	meet, err := a.meetConfig(c, place, out)

@@ -50,19 +50,13 @@ type live struct {
 // uncoloured takes the colours out of a line.
 var uncoloured = strings.NewReplacer("\x1b["+red+"m", "", "\x1b["+green+"m", "", "\x1b["+yellow+"m", "", "\x1b[0m", "")
 
-// Draw has standard output draw how far a run is, if it is a terminal and JSON is not selected.
-func (r *Reporter) Draw() {
-	_, onScreen := r.out.(*screenFile)
-	r.Live = onScreen && !r.JSON
-}
-
 // Follow has the Reporter show a run, with a live block where it draws.
 func (r *Reporter) Follow(next Next) {
 	r.words.next = next
-	if !r.Live || r.Quiet {
+	f, onScreen := r.out.(*screenFile)
+	if !onScreen || !r.Draws || r.Quiet || r.JSON {
 		return
 	}
-	f := r.out.(*screenFile)
 	file := f.out.(*os.File)
 	r.live = newLive(f, func() Shape { return shapeOf(file) }, func() bool { return inForeground(file) })
 	r.Views = append(r.Views, r.live.event)

@@ -34,12 +34,14 @@ type Reporter struct {
 	Whole   bool // with JSON: each event as it comes, which a launcher reads
 	Quiet   bool // people get warnings, errors and the result alone
 	Verbose bool
-	Live    bool // a screen draws how far the run is
+	Draws   bool // how far the run is, where standard output is a terminal
 	Watched bool // standard error is a terminal: digests, which programs compare, are left out
 	Views   []View
 	Stdout  io.Writer // for lines of text
 	People  io.Writer // for sentences: standard output, or standard error with JSON
 	Stderr  io.Writer
+
+	OneOutput bool // both lead to the same file
 
 	mu     sync.Mutex // guards what follows
 	steps  report.Sum
@@ -49,16 +51,15 @@ type Reporter struct {
 	kept   *keptError // nil: rank 0 has told no end
 	told   bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
 
-	out       io.Writer
-	oneOutput bool       // standard error leads to the same file
-	writing   sync.Mutex // locked during a write to out, which may block
-	faultMu   sync.Mutex
-	fault     error // the first one of out
+	out     io.Writer
+	writing sync.Mutex // locked during a write to out, which may block
+	faultMu sync.Mutex
+	fault   error // the first one of out
 }
 
 // NewReporter returns the reporter of a process with its two outputs.
 func NewReporter(stdout, stderr io.Writer) *Reporter {
-	r := &Reporter{out: stdout, oneOutput: SameFile(stdout, stderr), Stderr: Printable(stderr, MaxMessage)}
+	r := &Reporter{out: stdout, OneOutput: sameFile(stdout, stderr), Stderr: Printable(stderr, MaxMessage)}
 	r.Stdout = Printable(r, math.MaxInt)
 	r.People = r.Stdout
 	return r

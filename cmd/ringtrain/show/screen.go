@@ -253,8 +253,8 @@ func spans(ranks []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// SameFile reports whether both writers lead to the same open file: a terminal, or 2>&1.
-func SameFile(stdout, stderr io.Writer) bool {
+// sameFile reports whether both writers lead to the same open file: a terminal, or 2>&1.
+func sameFile(stdout, stderr io.Writer) bool {
 	a, errA := infoOf(stdout)
 	b, errB := infoOf(stderr)
 	return errA == nil && errB == nil && os.SameFile(a, b)

@@ -53,11 +53,11 @@ func (r *Reporter) read(line []byte, take func(report.Stamped, []byte) launch.Te
 	s, err := report.Parse(line)
 	if _, failed := s.Event.(report.Failure); failed { // after another one: rank 0 was restarted and failed before its start event
 		r.kept = &keptError{s, bytes.Clone(line)}
-		return launch.Text{File: r.ifJSON(line)}
+		return r.ifJSON(launch.Text{File: line})
 	}
 	var before launch.Text
-	if kept := r.kept; kept != nil {
-		before, r.kept, r.told = take(kept.Stamped, kept.line), nil, true
+	if kept := r.kept; kept != nil { // for people it is no end
+		before, r.kept, r.told = r.ifJSON(launch.Text{Out: take(kept.Stamped, kept.line).Out}), nil, true
 	}
 	if err != nil { // no event
 		return launch.Text{Out: append(before.Out, line...), Err: before.Err, File: line}
@@ -138,12 +138,12 @@ func (r *Reporter) write(t launch.Text) {
 	r.Stderr.Write(t.Err)
 }
 
-// ifJSON returns a line of JSON if standard output has JSON.
-func (r *Reporter) ifJSON(line []byte) []byte {
+// ifJSON returns t if standard output has JSON.
+func (r *Reporter) ifJSON(t launch.Text) launch.Text {
 	if r.JSON {
-		return line
+		return t
 	}
-	return nil
+	return launch.Text{}
 }
 
 // jsonOf returns the line of an event.
