@@ -148,7 +148,7 @@ func TestBadModels(t *testing.T) {
 		"damage=no tensor":       {change: func(m meta) { m.SignatureDef["serving_default"].Outputs["x"].Name = "y:-1" }, want: "y:-1 is no output"},
 		"damage=two nodes":       {change: func(m meta) { nodeOf(m, "words").Name = "x" }, want: "x: two nodes have this name"},
 		"damage=unknown op":      {change: func(m meta) { nodeOf(m, "y").Op = "Einsum" }, want: "ops not known here: Einsum (y)"},
-		"damage=two unknown ops": {change: func(m meta) { nodeOf(m, "y").Op = "Einsum"; nodeOf(m, "read").Op = "Conv9D" }, want: "ops not known here: Conv9D (read), Einsum (y)"},
+		"damage=two unknown ops": {change: func(m meta) { nodeOf(m, "y").Op = "Einsum"; nodeOf(m, "read").Op = "Conv9D" }, want: ": 2 ops not known here: Conv9D (read), Einsum (y)"},
 		"damage=missing function": {change: func(m meta) { nodeOf(m, "y").Op = "PartitionedCall" },
 			want: "y: no function"},
 		"damage=missing attribute": {change: func(m meta) { delete(nodeOf(m, "restored").Attr, "dtypes") }, want: "restored (RestoreV2) has no output 0"},

@@ -80,11 +80,16 @@ func (l *library) called(n *tfpb.NodeDef) *body {
 	return l.bodies[name]
 }
 
-// refuse refuses the operations that are not known, with a node each.
+// refuse refuses the operations that are not known, with a node each. Of many nodes, the last parts of their names are told.
 func (l *library) refuse() {
+	const few, last = 3, 2
 	names := slices.Sorted(maps.Keys(l.unknown))
 	for i, name := range names {
-		names[i] = fmt.Sprintf("%s (%s)", phrase.Name(name), phrase.Name(l.unknown[name]))
+		node := l.unknown[name]
+		if parts := strings.Split(node, "/"); len(names) > few && len(parts) > last {
+			node = "…/" + strings.Join(parts[len(parts)-last:], "/")
+		}
+		names[i] = fmt.Sprintf("%s (%s)", phrase.Name(name), phrase.Name(node))
 	}
 	switch {
 	case len(names) == 1:

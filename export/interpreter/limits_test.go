@@ -84,6 +84,15 @@ func TestWholeCalls(t *testing.T) {
 	}
 }
 
+// TestUnknownOps verifies that the refusal of many operations counts them, and tells the last parts of their nodes.
+func TestUnknownOps(t *testing.T) {
+	l := &library{unknown: map[string]string{"AddN": "linear/linear/sum/AddN", "Unique": "linear/Unique", "Range": "Range", "Select": "a/b/c"}}
+	_, err := guarded(l.refuse)
+	if want := "4 ops not known here: AddN (…/sum/AddN), Range (Range), Select (…/b/c), Unique (linear/Unique)"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // TestGraphLimits verifies that graphs that would take too much time or memory are refused before they do.
 func TestGraphLimits(t *testing.T) {
 	var doubling []*tfpb.FunctionDefLibrary_FunctionDef
