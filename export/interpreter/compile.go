@@ -50,12 +50,11 @@ func (m *Model) Compile(signature string, outputs []string) (p *Program, err err
 func (p *Program) features() []Feature {
 	var all []Feature
 	for _, n := range p.steps {
-		parser, ok := n.bound.(*parser)
-		in := make([]*Tensor, len(n.in))
-		for i := range n.in {
-			in[i] = n.input(i).constant()
-		}
-		if ok {
+		if parser, ok := n.bound.(*parser); ok {
+			in := make([]*Tensor, len(n.in))
+			for i := range in {
+				in[i] = n.input(i).constant()
+			}
 			all = append(all, parser.describe(in)...)
 		}
 	}

@@ -66,8 +66,8 @@ func gatherNd(c *call) {
 //	indices [outer…, inner…]   output [outer…, depth, inner…]
 func oneHot(c *call) {
 	indices, in, depth, axis := c.in[0], c.in[0].Shape, c.in[1].integer(0), c.node.bound.(int)
+	c.want(axis >= -1 && len(c.in[2].Shape)+len(c.in[3].Shape) == 0, "an axis of the output, and scalars")
 	axis = within(axis, len(in)+1)
-	c.want(len(c.in[2].Shape)+len(c.in[3].Shape) == 0, "indices, a depth and two scalars")
 	c.make(0, c.in[2].Type, c.dims(in[:axis], []int{depth}, in[axis:])...)
 	c.out[0].repeat(c.in[3])
 	inner := Elements(in[axis:])

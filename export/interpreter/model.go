@@ -104,9 +104,7 @@ type Port struct {
 }
 
 // Fits reports whether a tensor of a shape is one that p describes.
-func (p Port) Fits(shape []int) bool {
-	return like(shape, p.Shape)
-}
+func (p Port) Fits(shape []int) bool { return like(shape, p.Shape) }
 
 // Feature is a feature of the tf.Examples that a signature parses.
 type Feature struct {

@@ -12,7 +12,7 @@ import (
 // op is an operation of TensorFlow.
 type op struct {
 	name    string
-	kinds   string            // of the inputs; see accepts
+	kinds   string            // of the inputs; see accept
 	out     string            // ports of the outputs: "indices+values", "tensors*dtypes" of as many as an attribute says; "": one, "0": none
 	types   []tfpb.DataType   // that the attribute T may have (of an operation without T: its first type attribute); nil: any
 	attrs   string            // that it must have, "pattern"; or of which one value is known here, "exclusive=false"
