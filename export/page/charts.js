@@ -32,6 +32,16 @@ function curvesOf(spec, runs, shown, field) {
     ({...c, name: c.sparse || spec.curves(run, field).length > 1 ? `${run.name}, ${c.name}` : run.name, color: i, dashed: c.sparse && spec.id === "loss"})));
 }
 
+// rates are the metrics that lie between 0 and 1.
+const rates = new Set(["accuracy", "auc", "top_k"]);
+
+// spanOfRuns returns the ends of x, the same for all charts.
+function spanOfRuns(runs, x) {
+  const begun = runs.filter((run) => run.points.length > 0);
+  const from = Math.min(...begun.map((run) => run.points[0][x])), to = Math.max(...begun.map((run) => x === "t" ? run.t : run.done));
+  return begun.length === 0 ? [0, 1] : from < to ? [from, to] : [0, to];
+}
+
 // rowsOf joins curves by x: one row for each x, with a value of each curve that has one.
 function rowsOf(curves, view) {
   const rows = new Map();
@@ -78,7 +88,7 @@ class Chart {
   draw(runs, run, view) {
     const field = commonMetric(runs);
     const curves = curvesOf(this.spec, runs, run, field).map((c) => ({...c, smooth: this.spec.smooth}));
-    Object.assign(this, {run, view, curves, rows: rowsOf(curves, view), level: this.spec.level?.(run, field)});
+    Object.assign(this, {run, view, curves, field, span: spanOfRuns(runs, view.x), rows: rowsOf(curves, view), level: this.spec.level?.(run, field)});
     this.title.textContent = this.spec.title(field);
     this.plot.setAttribute("aria-label", `along the curve: ${this.title.textContent}`);
     this.#fillKey();
@@ -109,7 +119,7 @@ class Chart {
 
   // plotRows gives uPlot the rows. It is made anew only where its curves, scales or colours change.
   #plotRows() {
-    const made = JSON.stringify([this.curves.map((c) => [c.name, c.color, dotted(c)]), this.view.x, this.#log(), theme()]);
+    const made = JSON.stringify([this.curves.map((c) => [c.name, c.color, dotted(c)]), this.field, this.view.x, this.#log(), theme()]);
     if (this.made === made) {
       this.uplot.setData(this.#columns());
       return;
@@ -127,12 +137,19 @@ class Chart {
     return {
       width: this.plot.clientWidth || 300, height: 220, legend: {show: false},
       cursor: {y: false, drag: {x: false, y: false}, points: {show: !this.spec.stacked}},
-      scales: {x: {time: false}, y: {distr: this.#log() ? 3 : 1, range: this.spec.stacked ? () => [0, usual(this.rows)] : undefined}},
+      scales: {x: {time: false, range: () => this.span}, y: {distr: this.#log() ? 3 : 1, range: this.#range()}},
       axes: [{...axis, space: 60, size: 32, values: (_, list) => list.map((x) => this.view.x === "t" ? (x === 0 ? "0" : duration(x)) : short(x))},
         {...axis, size: 56, values: (_, list) => list.map((y) => y === null ? "" : short(y))}],
       series: [{}, ...(this.spec.stacked ? series.reverse() : series)],
       hooks: {drawClear: [(u) => this.#shade(u)], draw: [(u) => this.#mark(u)], setCursor: [(u) => this.#tell(u.cursor.idx)]},
     };
+  }
+
+  // range returns uPlot's function of the lower and the upper end of y, or undefined for its own.
+  #range() {
+    if (this.spec.stacked) return () => [0, usual(this.rows)];
+    if (this.spec.id !== "metric" || !rates.has(this.field)) return undefined;
+    return (_, min, max) => min === null ? [0, 1] : uPlot.rangeNum(min, max, 0.1, true).map((y) => Math.max(0, Math.min(1, y)));
   }
 
   // shade paints the intervals of lost steps behind the curves.
