@@ -135,18 +135,18 @@ func (r *run) close() {
 // checkpoints and evaluations that are due, so their options may differ between ranks.
 func (r *run) request() Request {
 	r.wantsCheckpoint = r.opts.Checkpoint() || r.wantsCheckpoint
-	q := Request{Stop: r.signals.stopCode(), Checkpoint: r.wantsCheckpoint}
+	now := time.Now()
+	q := Request{Stop: r.signals.stopCode(), Checkpoint: r.wantsCheckpoint, Memory: r.memory.read(now)}
 	q.Evaluate = r.eval.loader.Fault() != nil // the evaluation fails on all ranks
 	sent := r.team.Group.KeyBytes()
-	q.Memory = r.memory.read(time.Now())
 	q.OldKeys, q.WornKeys, q.Unreached = sent >= r.team.Keys.Renew, sent >= r.team.Keys.End, !r.team.Reached()
 	if r.rank != 0 {
 		return q
 	}
 	next := r.loop.Step + 1
-	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.Due(next, time.Since(r.outputs.savedAt))
+	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.Due(next, now.Sub(r.outputs.savedAt))
 	q.Checkpoint, q.Saved = q.Checkpoint || due, r.outputs.saved.step == r.loop.Step
-	q.Evaluate = q.Evaluate || r.job.Eval.Every.Due(next, time.Since(r.eval.at))
+	q.Evaluate = q.Evaluate || r.job.Eval.Every.Due(next, now.Sub(r.eval.at))
 	return q
 }
 

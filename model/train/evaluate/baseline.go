@@ -29,37 +29,31 @@ func baseline(classes []float64, squares, weight float64) *report.Baseline {
 	return b
 }
 
-// contest is a metric of a model beside that of the baseline.
-type contest struct {
-	name, rival string
-	sign        float64 // 1 if larger is better, -1 if lower is
-	model, base *report.Number
-}
-
-// contests returns those of an evaluation.
-func contests(m *report.Metrics) []contest {
+// NotBetter describes a model of which no metric is better than that of the baseline. It returns "" for other
+// models, and without a baseline.
+func NotBetter(m *report.Metrics) string {
 	b := m.Baseline
-	all := []contest{
+	if b == nil {
+		return ""
+	}
+	var lost []string
+	for _, c := range []struct {
+		name, rival string
+		sign        report.Number // 1 if larger is better, -1 if lower is
+		model, base *report.Number
+	}{
 		{"accuracy", "the largest class alone", 1, m.Accuracy, b.Accuracy},
 		{"log loss", "the share of each class", -1, m.LogLoss, b.LogLoss},
 		{"RMSE", "the mean", -1, m.RMSE, b.RMSE},
 		{"AUC", "chance", 1, m.AUC, b.AUC},
-	}
-	return slices.DeleteFunc(all, func(c contest) bool { return c.model == nil || c.base == nil })
-}
-
-// NotBetter describes a model of which no metric is better than that of the baseline. It returns "" for other
-// models, and without a baseline.
-func NotBetter(m *report.Metrics) string {
-	if m.Baseline == nil {
-		return ""
-	}
-	var lost []string
-	for _, c := range contests(m) {
-		if c.sign*float64(*c.model) > c.sign*float64(*c.base) {
+	} {
+		switch {
+		case c.model == nil || c.base == nil: // it does not fit the model
+		case (*c.model)*c.sign > (*c.base)*c.sign:
 			return ""
+		default:
+			lost = append(lost, fmt.Sprintf("%s is %.4g, %s gives %.4g", c.name, *c.model, c.rival, *c.base))
 		}
-		lost = append(lost, fmt.Sprintf("%s is %.4g, %s gives %.4g", c.name, *c.model, c.rival, *c.base))
 	}
 	return fmt.Sprintf("the model has learnt nothing that holds on the %s records: %s", m.Split, strings.Join(lost, "; "))
 }
