@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,28 @@ func TestManyReaders(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("the place of a reader that has left stays taken")
 		}
+	}
+}
+
+// TestUnreadConnection verifies that a browser that has stopped to read loses its connection and its place.
+func TestUnreadConnection(t *testing.T) {
+	s := serve(t)
+	answer := s.ask(t, "GET", "/events?token="+s.token)
+	if answer.StatusCode != 200 {
+		t.Fatal(answer.Status)
+	}
+	big := report.Stamped{Event: report.Warning{Cause: strings.Repeat("x", 64<<10)}, Time: time.Unix(0, 0)}
+	left := func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.readers) == 0
+	}
+	for deadline := time.Now().Add(time.Minute); !left(); { // the system's buffers take some MiB
+		if time.Now().After(deadline) {
+			t.Fatal("the reader keeps its place")
+		}
+		s.Event(big)
+		runtime.Gosched()
 	}
 }
 
