@@ -35,7 +35,7 @@ type handler struct {
 	held    atomic.Int64 // bytes of the bodies of all requests in flight, and of what is made of them
 }
 
-// All requests in flight may take maxHeld times the largest body together, and each as much as if minBody was the largest.
+// maxHeld is how many times the largest body all requests in flight may take together. It counts as minBody bytes at least.
 const (
 	maxHeld = 16
 	minBody = 4 << 10
