@@ -21,6 +21,7 @@ import (
 	"ringtrain/docs"
 	"ringtrain/model/train"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/phrase"
 )
@@ -32,7 +33,8 @@ func main() {
 	if process.IsGuard() {
 		os.Exit(process.RunGuard())
 	}
-	stdout, stderr, end := show.OnTerminal(os.Stdout, os.Stderr)
+	by, _ := place.Launched(os.Getenv, os.Environ())
+	stdout, stderr, end := show.OnTerminal(os.Stdout, os.Stderr, by == "")
 	code := Main(os.Args[1:], stdout, stderr)
 	show.Bound(end)
 	os.Exit(code)

@@ -35,9 +35,18 @@ func nextOf(c *cli.Context, options *job.Config) show.Next {
 // nextOfRun is nextOf for a job that run starts.
 func nextOfRun(c *cli.Context, options *job.Config, cfg launch.Config) show.Next {
 	next := nextOf(c, options)
-	next.Where, next.Again = whereOf(cfg), show.CommandLine(os.Args)
+	next.Where, next.Again = whereOf(cfg), againOf(c)
 	next.Alone = next.Alone && len(cfg.Export) == 0
 	return next
+}
+
+// againOf returns the command line that goes on with this job.
+func againOf(c *cli.Context) string {
+	line := show.CommandLine(os.Args)
+	if c.String("resume") == "never" {
+		line += " --resume auto"
+	}
+	return line
 }
 
 // whereOf says where the files of a launched job are, "" for the folder of this process.

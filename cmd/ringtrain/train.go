@@ -78,7 +78,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	}
 	next := nextOf(c, cfg)
 	if place.WorldSize <= 1 {
-		next.Again = show.CommandLine(os.Args)
+		next.Again = againOf(c)
 	}
 	out.Follow(next)
 	leaveTerminal(out)

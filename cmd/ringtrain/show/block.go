@@ -156,7 +156,15 @@ func (s *runState) left() string {
 	return lasting(time.Duration(seconds)*time.Second) + " left"
 }
 
-func (s *runState) loss() string { return fmt.Sprintf("loss %.4g", s.shown.step.Loss) }
+func (s *runState) loss() string { return "loss " + fourDigits(float64(s.shown.step.Loss)) }
+
+// fourDigits returns a number with four digits behind the point, or four of its own if it is large or small.
+func fourDigits(x float64) string {
+	if abs := math.Abs(x); abs >= 0.001 && abs < 10 {
+		return fmt.Sprintf("%.4f", x)
+	}
+	return fmt.Sprintf("%.4g", x)
+}
 
 func (s *runState) rate() string {
 	return Commas(int64(s.shown.step.ExamplesPerS)) + " examples/s"

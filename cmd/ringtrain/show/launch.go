@@ -47,7 +47,7 @@ func (r *Reporter) EndLaunch(res launch.Result, err error) error {
 
 // saysEnd reports whether the lines below a live block tell all of the end, on the terminal that standard error is, too.
 func (r *Reporter) saysEnd() bool {
-	return r.live != nil && r.OneOutput && r.words.run.start.WorldSize > 0
+	return r.live != nil && r.OneOutput
 }
 
 // causeOfEnd returns the first cause with the launcher's exit code.

@@ -80,7 +80,7 @@ func scoresOf(m report.Metrics) scoreRow {
 // scores returns a row for the validation records, one for their baseline, and one for each other set.
 func (s *runState) scores(columns int) []string {
 	if s.eval == nil {
-		return []string{fmt.Sprintf("%-*straining records of the last epoch", secondCell, row("loss", fmt.Sprintf("%.4g", s.done.Loss)))}
+		return []string{fmt.Sprintf("%-*straining records of the last epoch", secondCell, row("loss", fourDigits(float64(s.done.Loss))))}
 	}
 	main := scoresOf(*s.eval)
 	main.about += ", step " + Commas(s.eval.Step)

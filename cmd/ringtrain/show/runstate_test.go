@@ -147,7 +147,7 @@ func TestResultKinds(t *testing.T) {
 		RMSE      1204.2500   R2 0.7500   90 eval records, without 1 bad one, step 9
 		         20000.5000               if the mean were always predicted`)
 	isText(t, runOf(report.Start{WorldSize: 1}, report.Done{Loss: 0.25, Took: second}).result(Next{Job: "x"}, Shape{}), `
-		loss     0.25                          training records of the last epoch
+		loss     0.2500                        training records of the last epoch
 		time     1 s, 0 examples/s on 1 rank`)
 }
 

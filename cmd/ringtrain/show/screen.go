@@ -31,7 +31,7 @@ const maxPending = 64 << 10
 type screen struct {
 	mu      sync.Mutex
 	live    *live         // nil: there is no live block
-	columns func() int    // of the terminal
+	columns func() int    // of the terminal, at which text is split; nil: it is not
 	splits  bool          // lines that are wider than the terminal are split
 	all     bool          // lines are shown as they are
 	causes  bool          // a file: only the lines of causes are joined, and there is no live block
@@ -55,14 +55,17 @@ type screenFile struct {
 }
 
 // OnTerminal returns writers for standard output and standard error, which go by way of a
-// screen where the file is a terminal. end shows the lines that still wait.
-func OnTerminal(stdout, stderr *os.File) (out, err io.Writer, end func()) {
+// screen where the file is a terminal. byPerson says that a person reads it: mpirun gives its ranks
+// pseudo-terminals, and writes a log, in which no line is split. end shows the lines that still wait.
+func OnTerminal(stdout, stderr *os.File, byPerson bool) (out, err io.Writer, end func()) {
 	s := &screen{after: mergeTime}
 	wrap := func(f *os.File) io.Writer {
 		if !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" { // which cannot clear a line
 			return f
 		}
-		s.columns = func() int { return shapeOf(f).Columns }
+		if byPerson {
+			s.columns = func() int { return shapeOf(f).Columns }
+		}
 		return &screenFile{out: f, screen: s}
 	}
 	return wrap(stdout), wrap(stderr), s.end

@@ -9,7 +9,7 @@ import (
 
 const (
 	wrapIndent = 2  // columns of a further line, beyond the line's own indent
-	minCell    = 24 // columns of a cell that is wrapped below itself
+	minCell    = 24 // columns of a cell that is wrapped below itself; a shorter one stays whole
 )
 
 // Wrap splits a line between words, so that no part is wider than columns. Further parts are indented: below the last
@@ -24,7 +24,7 @@ func Wrap(line string, columns int) []string {
 	part := ""
 	for line != "" {
 		blanks := len(line) - len(strings.TrimLeft(line, " "))
-		unit := line[:blanks+wholeUnit(line[blanks:])]
+		unit := line[:blanks+max(wholeUnit(line[blanks:]), shortCell(line, blanks))]
 		line = line[len(unit):]
 		if Width(part)+Width(unit) > columns && Width(part)+blanks > len(indent) && strings.TrimSpace(part) != "" {
 			parts, part, unit = append(parts, part), indent, unit[blanks:]
@@ -32,6 +32,15 @@ func Wrap(line string, columns int) []string {
 		part += unit
 	}
 	return append(parts, part)
+}
+
+// shortCell returns the bytes of a cell of a row, which begins after so many blanks, 0 if it is none or long.
+func shortCell(row string, blanks int) int {
+	cell, _, more := strings.Cut(row[blanks:], "  ")
+	if blanks < 2 && !more || Width(cell) > minCell {
+		return 0
+	}
+	return len(cell)
 }
 
 // hanging returns the indent of the further parts of a line.
