@@ -39,7 +39,7 @@ const rates = new Set(["accuracy", "auc", "top_k"]);
 function spanOfRuns(runs, x) {
   const begun = runs.filter((run) => run.points.length > 0);
   const from = Math.min(...begun.map((run) => run.points[0][x])), to = Math.max(...begun.map((run) => x === "t" ? run.t : run.done));
-  return begun.length === 0 ? [0, 1] : from < to ? [from, to] : [0, to];
+  return begun.length === 0 ? [0, 1] : from < to ? [from, to] : [0, to || 1];
 }
 
 // rowsOf joins curves by x: one row for each x, with a value of each curve that has one.

@@ -216,7 +216,9 @@ func made() map[string][]*history.Run {
 		}
 	}
 	m.add(report.Warning{Rank: 1, Host: hostile, Cause: hostile})
-	m.add(report.Unknown{Name: hostile})
+	for _, name := range []string{hostile, "__proto__", "constructor"} {
+		m.add(report.Unknown{Name: name})
+	}
 	m.add(report.Failure{Rank: 1, Host: hostile, Step: m.step, Cause: hostile, ExitCode: 1})
 	all["hostile"] = []*history.Run{m.run(hostile, false)}
 

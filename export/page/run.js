@@ -94,6 +94,7 @@ const quiet = new Set(["step", "ranks", "status"]);
 
 // folds has the changes that each kind of event makes to a run.
 const folds = {
+  __proto__: null, // names of events come from others
   waiting(run, e) {
     run.state = "waiting";
     run.cause = sentence(e);

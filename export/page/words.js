@@ -64,6 +64,7 @@ const ranksOf = (list) => list.length === 1 ? `rank ${list[0]}` : `ranks ${list.
 
 // sentences has the sentence of each kind of event.
 const sentences = {
+  __proto__: null,
   waiting: (e) => `${e.present} of ${e.world_size} ranks are present` +
     (e.missing ?? []).map((m) => `; rank ${m.rank} (${m.address}) is missing: ${m.reason}`).join(""),
   start: (e) => `${e.job}: ${plural(e.world_size, "rank")} on ${plural(e.hosts, "host")}, codec ${e.codec}, link ${e.link}` +
