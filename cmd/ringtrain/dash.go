@@ -117,6 +117,11 @@ func (w *watch) load(a *app) {
 	}
 }
 
+// lacksPast reports whether rank 0 must tell what was before, because its history is not on this host.
+func (w *watch) lacksPast(history string) bool {
+	return w != nil && w.page != nil && !filepath.IsAbs(history)
+}
+
 // follow shows the state of the rendezvous each second, until close. ask may block until its context is done; its error
 // means that the state is not known.
 func (w *watch) follow(ask func(context.Context) (rendezvous.Status, error)) {

@@ -127,6 +127,32 @@ func TestDashRank0(t *testing.T) {
 	events.await(t, `"event":"error"`)
 }
 
+// TestDashHasThePast verifies that the page of a resumed run has what was before, whether rank 0 is on this host or on
+// another one, and that no other view has it.
+func TestDashHasThePast(t *testing.T) {
+	for _, host := range []string{"localhost", "other"} {
+		t.Run("host="+host, func(t *testing.T) {
+			b := byFakeSSH(t)
+			job := []string{"run", "-H", host + ":2", "--json", "mnist", "--set", "input.synthetic=true", "--set", "checkpoint.dir=ckpt", "--set", "export.savedmodel="}
+			b.must(0, append(job, "--set", "train.steps=40")...)
+			p := b.start(append(job, "--set", "train.steps=100000000", "--dash")...)
+			d := p.dashboard(t)
+			p.await(`"restored_step":40`)
+			events := d.read(t)
+			events.await(t, `"restored_step":40`)
+			for _, want := range []string{`"restored_step":0`, `"event":"done"`} {
+				if text := events.String(); strings.Count(text, want) != 1 {
+					t.Errorf("the page has %d times %s: %s", strings.Count(text, want), want, text)
+				}
+			}
+			p.signal(syscall.SIGTERM)
+			if e := p.wait(); strings.Contains(e.stdout, `"event":"done"`) || strings.Contains(e.stdout, `"past"`) {
+				t.Errorf("standard output has what was before: %s", e.stdout)
+			}
+		})
+	}
+}
+
 // TestDashHang stops a rank, and then kills it. It verifies that a page shows the rank for which the others
 // wait, also of rank 0, and by which rank the job has ended.
 func TestDashHang(t *testing.T) {

@@ -21,6 +21,9 @@ import (
 // wholeStream is the value of RINGTRAIN_JSON for the ranks of a job that run reads.
 const wholeStream = "stream"
 
+// wholePast is wholeStream with the events of earlier attempts in front.
+const wholePast = "stream, past"
+
 // newReporter returns the reporter of this process by the options of its command.
 func (a *app) newReporter(c *cli.Context, rank int) *show.Reporter {
 	r := a.reporter(rank, c.Bool("json"))

@@ -91,6 +91,9 @@ func runRun(a *app, c *cli.Context) error {
 		show.Split(a.out, a.rawErr)
 		out.Views = append(out.Views, endHistory(cfg.Dir, cfg.Notice))
 		cfg.Events, cfg.Read = wholeStream, out.Read
+		if a.watch.lacksPast(a.history) {
+			cfg.Events, out.Past = wholePast, a.watch.page.Event
+		}
 		if out.Watched {
 			cfg.Program = append(cfg.Program, "--progress=live")
 		}

@@ -41,7 +41,11 @@ func runTrain(a *app, c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, place.Rank)
-	out.Whole = a.getenv("RINGTRAIN_JSON") == wholeStream
+	stream := a.getenv("RINGTRAIN_JSON")
+	out.Whole = stream == wholeStream || stream == wholePast
+	if stream == wholePast {
+		out.Past = out.HandPast
+	}
 	if err := a.showRun(c, out, place.WorldSize == 1 && !launched); err != nil {
 		return err
 	}
@@ -83,7 +87,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	out.Follow(next)
 	leaveTerminal(out)
 	trainer, err := train.Prepare(ctx, cfg, train.Options{
-		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Notice: meet.Notice,
+		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Past: out.Past, Notice: meet.Notice,
 		Checkpoint: stopper.wantsCheckpoint,
 	})
 	if err != nil {

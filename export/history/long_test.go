@@ -44,7 +44,7 @@ func TestTenDays(t *testing.T) {
 	}
 	const days = 10 * 24 * time.Hour
 	dir := t.TempDir()
-	w, err := Open(dir, free)
+	w, err := Open(dir, free, pass)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,19 +35,25 @@ type Writer struct {
 	fault   error     // of the first write that failed, until Fault returns it
 }
 
-// Open opens or makes the history of dir, cuts a torn last line, and goes on behind it. The caller holds the
-// folder's lease. The Writer passes over events once held returns an error, because the lease is lost.
-func Open(dir string, held func() error) (*Writer, error) {
+// Open opens or makes the history of dir, hands the events in it to past, cuts a torn last line, and goes on behind it.
+// The caller holds the folder's lease. The Writer passes over events once held returns an error, because the lease is
+// lost.
+func Open(dir string, held func() error, past func(report.Stamped)) (*Writer, error) {
 	name := filepath.Join(dir, File)
 	file, err := folder.Open(name, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}
 	var thin thinner
-	if err := goOn(file, name, &thin); err != nil {
+	use := func(s report.Stamped) {
+		thin.add(s)
+		past(s)
+	}
+	if err := goOn(file, name, use); err != nil {
 		file.Close()
 		return nil, err
 	}
+	thin.steps, thin.ranks = report.Stamped{}, report.Stamped{} // they are in the file
 	return newWriter(file, held, thin), nil
 }
 
@@ -57,7 +63,7 @@ func End(dir string, s report.Stamped) error {
 	if _, err := os.Stat(filepath.Join(dir, File)); err != nil {
 		return nil // log.history may be off
 	}
-	w, err := Open(dir, free)
+	w, err := Open(dir, free, pass)
 	if err != nil {
 		return err
 	}
@@ -67,8 +73,9 @@ func End(dir string, s report.Stamped) error {
 	return w.Close()
 }
 
-// free is the lease of a folder that nobody holds.
-func free() error { return nil }
+// free is the lease of a folder that nobody holds, and pass is nobody who wants its events.
+func free() error         { return nil }
+func pass(report.Stamped) {}
 
 // newWriter returns a Writer that appends to a file and owns it.
 func newWriter(file io.WriteCloser, held func() error, thin thinner) *Writer {
@@ -77,8 +84,8 @@ func newWriter(file io.WriteCloser, held func() error, thin thinner) *Writer {
 	return w
 }
 
-// goOn goes to the end of a file that is there, with the thinner of its events.
-func goOn(file *os.File, name string, thin *thinner) error {
+// goOn goes to the end of a file that is there.
+func goOn(file *os.File, name string, use func(report.Stamped)) error {
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no file", name)
@@ -86,11 +93,10 @@ func goOn(file *os.File, name string, thin *thinner) error {
 	if err != nil {
 		return exitcode.With(exitcode.CannotCreate, err)
 	}
-	whole, err := scan(file, name, func(s report.Stamped) { thin.add(s) })
+	whole, err := scan(file, name, use)
 	if err == nil && whole < info.Size() {
 		err = exitcode.With(exitcode.IO, file.Truncate(whole))
 	}
-	thin.steps, thin.ranks = report.Stamped{}, report.Stamped{} // they are in the file
 	return err
 }
 

@@ -35,7 +35,7 @@ func causes(t *testing.T, dir string) []string {
 // appendTo opens the history of a folder, adds events and closes it.
 func appendTo(t *testing.T, dir string, events ...report.Event) {
 	t.Helper()
-	w, err := Open(dir, free)
+	w, err := Open(dir, free, pass)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestTornLine(t *testing.T) {
 // resumed run are as far apart as those before.
 func TestGoesOn(t *testing.T) {
 	dir := t.TempDir()
-	w, err := Open(dir, free)
+	w, err := Open(dir, free, pass)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestGoesOn(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w, err = Open(dir, free); err != nil {
+	if w, err = Open(dir, free, pass); err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
@@ -97,7 +97,7 @@ func TestGoesOn(t *testing.T) {
 func TestLostLease(t *testing.T) {
 	dir := t.TempDir()
 	var lost error
-	w, err := Open(dir, func() error { return lost })
+	w, err := Open(dir, func() error { return lost }, pass)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestNoFile(t *testing.T) {
 		if err := place(filepath.Join(dir, File)); err != nil {
 			t.Fatal(err)
 		}
-		if w, err := Open(dir, free); err == nil {
+		if w, err := Open(dir, free, pass); err == nil {
 			w.Close()
 			t.Errorf("a %s is opened as a history", kind)
 		}

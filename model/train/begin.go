@@ -28,7 +28,7 @@ func (r *run) setUp(ctx context.Context) error {
 		if err := r.reporter.curves.open(r.job.Summary.Dir, r.progress.step+1); err != nil {
 			return err
 		}
-		r.reporter.openHistory(r.job, r.outputs.folder)
+		r.reporter.openHistory(r.job, r.outputs.folder, r.opts.Past)
 	}
 	known, notice, err := r.tuner.start(r.signals.any, r.progress, r.steps, r.finished)
 	if err != nil {

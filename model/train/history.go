@@ -11,13 +11,14 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// openHistory opens the history of a job in its folder of checkpoints, once a process. A fault is a warning.
-func (r *reporter) openHistory(cfg *job.Config, folder *checkpoint.Folder) {
+// openHistory opens the history of a job in its folder of checkpoints, once a process, and hands on what it has. A fault
+// is a warning.
+func (r *reporter) openHistory(cfg *job.Config, folder *checkpoint.Folder, past func(report.Stamped)) {
 	if r.history != nil || folder == nil || !cfg.Log.History {
 		return
 	}
 	var err error
-	if r.history, err = history.Open(cfg.Checkpoint.Dir, folder.LeaseError); err != nil {
+	if r.history, err = history.Open(cfg.Checkpoint.Dir, folder.LeaseError, past); err != nil {
 		r.warnOf("history", "log.history: no history is kept: "+err.Error())
 	}
 }

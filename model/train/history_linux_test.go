@@ -43,7 +43,7 @@ func kindsBesideSteps(members ...*member) []string {
 }
 
 // TestHistory verifies that a stopped and a resumed run leave one history: all events but the steps that
-// are added up, the end that the command records, and the last step.
+// are added up, and the last step. Rank 0 of the resumed run hands on what was before.
 func TestHistory(t *testing.T) {
 	dir := t.TempDir()
 	job := loadText(t, digitsText, "checkpoint.dir="+dir)
@@ -52,7 +52,17 @@ func TestHistory(t *testing.T) {
 			m.stopAfter(5, exitcode.Terminated)
 		}
 	})[0]
-	resumed := mustTrain(t, 2, job, digitsData(), nil)[0]
+	var past []string
+	resumed := mustTrain(t, 2, job, digitsData(), func(m *member) {
+		m.opts.Past = func(s report.Stamped) {
+			if s.Kind() != "step" && s.Kind() != "ranks" {
+				past = append(past, s.Kind())
+			}
+		}
+	})[0]
+	if want := kindsBesideSteps(stopped); !slices.Equal(past, want) {
+		t.Errorf("a resumed run hands on %v, want %v", past, want)
+	}
 	got, last := historyOf(t, dir)
 	if want := kindsBesideSteps(stopped, resumed); !slices.Equal(got, want) || last != resumed.result.Step {
 		t.Errorf("the history has %v and step %d last, want %v and step %d", got, last, want, resumed.result.Step)

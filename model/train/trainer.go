@@ -26,8 +26,9 @@ type Options struct {
 
 	CacheDir string // folder of parsed records if input.cache is auto; "": none
 
-	Trace  report.Trace // receives the events
-	Notice func(string) // receives messages for the user; may be nil
+	Trace  report.Trace         // receives the events
+	Past   func(report.Stamped) // receives the events of earlier attempts before the start, on rank 0; may be nil
+	Notice func(string)         // receives messages for the user; may be nil
 
 	// Checkpoint reports whether this rank asks for a checkpoint after the coming step. Each true is one
 	// request. May be nil.
@@ -120,6 +121,9 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
+	}
+	if o.Past == nil {
+		o.Past = func(report.Stamped) {}
 	}
 	m, err := data.NewModel(cfg)
 	if err != nil {

@@ -36,6 +36,7 @@ type Reporter struct {
 	Verbose bool
 	Draws   bool // how far the run is, where standard output is a terminal
 	Watched bool // standard error is a terminal: digests, which programs compare, are left out
+	Past    View // receives the events of earlier attempts, in front; nil: nobody does
 	Views   []View
 	Stdout  io.Writer // for lines of text
 	People  io.Writer // for sentences: standard output, or standard error with JSON

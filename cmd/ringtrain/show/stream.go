@@ -51,6 +51,10 @@ func (r *Reporter) read(line []byte, take func(report.Stamped, []byte) launch.Te
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, err := report.Parse(line)
+	if e, ok := s.Event.(report.Past); ok {
+		r.before(e)
+		return launch.Text{}
+	}
 	if _, failed := s.Event.(report.Failure); failed { // after another one: rank 0 was restarted and failed before its start event
 		r.kept = &keptError{s, bytes.Clone(line)}
 		return r.ifJSON(launch.Text{File: line})
@@ -63,10 +67,26 @@ func (r *Reporter) read(line []byte, take func(report.Stamped, []byte) launch.Te
 		return launch.Text{Out: append(before.Out, line...), Err: before.Err, File: line}
 	}
 	if _, begun := s.Event.(report.Start); begun { // rank 0 was restarted: its earlier error events do not count
-		r.told = false
+		r.told, r.Past = false, nil
 	}
 	text := take(s, line)
 	return launch.Text{Out: append(before.Out, text.Out...), Err: append(before.Err, text.Err...), File: text.File}
+}
+
+// before hands an event of an earlier attempt to the view that wants it. After the first start it is one that is known.
+func (r *Reporter) before(e report.Past) {
+	s, err := report.Parse(e.Of)
+	if err == nil && r.Past != nil {
+		r.Past(s)
+	}
+}
+
+// HandPast hands an event of an earlier attempt to the launcher.
+func (r *Reporter) HandPast(s report.Stamped) {
+	line, err := report.Line(s.Event, s.Time)
+	if err == nil {
+		r.handOn(report.Past{Of: line})
+	}
 }
 
 // take hands an event to the views and returns what the outputs get of it. line is its JSON, nil if it

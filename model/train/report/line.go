@@ -21,6 +21,15 @@ type Unknown struct{ Name string }
 // Kind names the event.
 func (u Unknown) Kind() string { return u.Name }
 
+// Past is an event of an earlier attempt of the run. Rank 0 hands those of its history to a launcher that asks for
+// them, before its start.
+type Past struct {
+	Of json.RawMessage `json:"of"` // its line
+}
+
+// Kind names the event.
+func (Past) Kind() string { return "past" }
+
 // Line returns the JSON object of an event, with its name and time first, and a newline.
 func Line(e Event, at time.Time) ([]byte, error) {
 	head, err := Marshal(struct {
@@ -64,7 +73,7 @@ func Parse(line []byte) (Stamped, error) {
 func decode(kind string, line []byte) (Event, error) {
 	for _, read := range []func(string, []byte) (Event, error){
 		as[Start], as[Step], as[Ranks], as[Metrics], as[Generation], as[Decision], as[Progressive], as[Warning],
-		as[Checkpointed], as[Exported], as[Waiting], as[Failure], as[Done],
+		as[Checkpointed], as[Exported], as[Waiting], as[Failure], as[Done], as[Past],
 	} {
 		if e, err := read(kind, line); e != nil || err != nil {
 			return e, err
