@@ -13,9 +13,10 @@ import (
 // loads add up what each rank did in the steps of a generation. A rank is busy while it reads and computes; the
 // rest of a step it waits in the exchange. Each tail has the numbers of its rank's step before.
 type loads struct {
-	all  []load // by rank
-	line []load // all at the last line of log.every
-	told []load // all at the last event of the ranks
+	all    []load // by rank
+	line   []load // all at the last line of log.every
+	before []load // all at the line before
+	told   []load // all at the last event of the ranks
 }
 
 type load struct {
@@ -27,7 +28,7 @@ type load struct {
 // add adds a rank's tail. size is the number of ranks.
 func (l *loads) add(rank, size int, t *bucket.Tail) {
 	if len(l.all) != size {
-		l.all, l.line, l.told = make([]load, size), make([]load, size), make([]load, size)
+		l.all, l.line, l.before, l.told = make([]load, size), make([]load, size), make([]load, size), make([]load, size)
 	}
 	to := &l.all[rank]
 	to.busy += t.Busy
@@ -38,12 +39,12 @@ func (l *loads) add(rank, size int, t *bucket.Tail) {
 // minWait is the least share of an interval that the others wait for a rank that straggler finds.
 const minWait = 0.1
 
-// straggler returns the busiest rank of the interval since the last line, and the share of the interval by which it
-// was busier than the other ranks were on average. The rank is -1 if the share is below minWait.
-func (l *loads) straggler(interval time.Duration) (rank int, share float64) {
+// straggler returns the busiest rank of the interval since all was from, and the share of the interval by which it was
+// busier than the other ranks were on average. The rank is -1 if the share is below minWait.
+func (l *loads) straggler(from []load, interval time.Duration) (rank int, share float64) {
 	var sum, most time.Duration
 	for i := range l.all {
-		busy := l.all[i].busy - l.line[i].busy
+		busy := l.all[i].busy - from[i].busy
 		sum += busy
 		if busy > most {
 			rank, most = i, busy
@@ -60,7 +61,10 @@ func (l *loads) straggler(interval time.Duration) (rank int, share float64) {
 }
 
 // endLine ends the interval of a line.
-func (l *loads) endLine() { copy(l.line, l.all) }
+func (l *loads) endLine() {
+	copy(l.before, l.line)
+	copy(l.line, l.all)
+}
 
 // Numbers of ranks in an event: of more than maxListed ranks, those that the others waited for most.
 const (

@@ -17,7 +17,7 @@ import (
 // interval is found for itself.
 func TestStraggler(t *testing.T) {
 	var l loads
-	if rank, share := l.straggler(time.Second); rank != -1 || share != 0 {
+	if rank, share := l.straggler(nil, time.Second); rank != -1 || share != 0 {
 		t.Errorf("before the first step: rank %d, share %g, want -1 and 0", rank, share)
 	}
 	for name, tt := range map[string]struct {
@@ -38,7 +38,7 @@ func TestStraggler(t *testing.T) {
 					l.add(rank, len(tt.busy), &bucket.Tail{Busy: hundredths * 5 * time.Millisecond})
 				}
 			}
-			rank, share := l.straggler(time.Second)
+			rank, share := l.straggler(l.line, time.Second)
 			l.endLine()
 			if rank != tt.rank || share < tt.share-1e-9 || share > tt.share+1e-9 {
 				t.Errorf("%s: rank %d, share %g, want %d and %g", name, rank, share, tt.rank, tt.share)

@@ -96,15 +96,15 @@ func (t *tracker) event(l *Loop, now time.Time, due bool) report.Step {
 		Compute: report.Seconds(p.times.compute), Update: report.Seconds(p.times.update), Reduce: report.Seconds(p.times.reduce),
 		Input: report.Seconds(p.times.input), Exposed: report.Seconds(p.times.exposed),
 	}
-	took, steps := line.took, line.steps
+	took, steps, from := line.took, line.steps, l.loads.line
 	if due {
 		mean := line.mean
 		e.Due = &mean
 	} else { // the line is too short for a rate
-		took, steps = took+t.before.took, steps+t.before.steps
+		took, steps, from = took+t.before.took, steps+t.before.steps, l.loads.before
 	}
 	e.Left = report.Seconds(float64(took) / float64(max(steps, 1)) * float64(max(l.Steps-l.Step, 0)))
-	if rank, share := l.loads.straggler(line.took); rank >= 0 {
+	if rank, share := l.loads.straggler(from, took); rank >= 0 {
 		w := l.Group.Membership().Workers[rank]
 		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: report.Number(share)}
 	}

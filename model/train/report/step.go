@@ -18,13 +18,13 @@ type Step struct {
 	Reduce       Seconds `json:"reduce_s"` // the whole exchange, hidden behind backward or not
 	Input        Seconds `json:"input_s"`
 	Exposed      Seconds `json:"exposed_s"` // part of reduce_s: time in which training waited
-	Left         Seconds `json:"left_s"`    // until the last step at the rate since the last step that was due
+	Left         Seconds `json:"left_s"`    // until the last step at the rate of the same interval as Straggler
 
 	// Objective is the loss plus the penalties of the current weights; nil without penalties.
 	Objective *Number `json:"objective,omitempty"`
 
-	// Straggler is the rank that the others waited for since the last step that was due; nil if the ranks
-	// were about equally busy.
+	// Straggler is the rank that the others waited for since the last step that was due, or, if this step
+	// is not, since the one before; nil if the ranks were about equally busy.
 	Straggler *Straggler `json:"straggler,omitempty"`
 
 	// Due marks a step of log.every in the stream. It is the mean loss per example since the last step
