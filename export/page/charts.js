@@ -11,7 +11,7 @@ const charts = [
   level: (run, field) => number(run.lastEval(field)?.baseline?.[field])},
   {id: "rate", title: () => "Examples per second", smooth: true, curves: (run) =>
     [{name: "examples/s", points: run.points, y: (p) => p.e.examples_per_s}]},
-  {id: "phases", title: () => "Time of a step, ms", stacked: true, curves: (run) =>
+  {id: "phases", title: () => "Time of a step, ms", stacked: true, smooth: true, curves: (run) =>
     Object.entries(parts).map(([name, part]) => ({name, points: run.points, y: (p) => 1e3 * part(p.e) / p.steps}))},
 ];
 
@@ -87,7 +87,7 @@ class Chart {
   // draw shows curves. run is the one whose marks are on the axis.
   draw(runs, run, view) {
     const field = commonMetric(runs);
-    const curves = curvesOf(this.spec, runs, run, field).map((c) => ({...c, smooth: this.spec.smooth}));
+    const curves = curvesOf(this.spec, runs, run, field).map((c) => ({...c, smooth: this.spec.smooth && !c.sparse}));
     Object.assign(this, {run, view, curves, field, span: spanOfRuns(runs, view.x), rows: rowsOf(curves, view), level: this.spec.level?.(run, field)});
     this.title.textContent = this.spec.title(field);
     this.plot.setAttribute("aria-label", `along the curve: ${this.title.textContent}`);
@@ -208,7 +208,7 @@ class Chart {
 // usual is an upper bound of a stack that leaves out the highest peaks: a step with a checkpoint hides all others.
 function usual(rows) {
   const sums = rows.map((row) => row.values.reduce((a, b) => a + b)).sort((a, b) => a - b);
-  return 1.5 * sums[Math.floor(0.95 * (sums.length - 1))] || 1;
+  return 1.5 * sums[Math.floor(0.9 * (sums.length - 1))] || 1;
 }
 
 // short writes a number of an axis.
