@@ -54,7 +54,7 @@ var explanations = []struct {
 	{"diverged", regexp.MustCompile(`replicas diverged`)},
 	{"shared-memory", regexp.MustCompile(`shared memory is not available`)},
 	{"process-lost", regexp.MustCompile(`lost rank \d+ \(|a worker is gone|it closed the link|without a goodbye`)},
-	{"killed", regexp.MustCompile(`was killed by signal`)},
+	{"killed", regexp.MustCompile(`killed by signal`)},
 	{"rank-failed", regexp.MustCompile(`ended with exit code`)},
 	{"no-space", regexp.MustCompile(`no space left on device|disk quota exceeded|(checkpoint|export|write|sync) .*input/output error`)},
 	{"no-history", regexp.MustCompile(`no history: |want events of a run`)},

@@ -3,6 +3,7 @@ package show
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -27,9 +28,8 @@ type Next struct {
 }
 
 const (
-	wordColumns   = 9  // of the word before a row
-	secondCell    = 39 // column of the second cell of a row, if there is room
-	resultColumns = 80 // of a file
+	wordColumns = 9  // of the word before a row
+	secondCell  = 39 // column of the second cell of a row, if there is room
 )
 
 // row returns a row of the result.
@@ -222,7 +222,7 @@ func (s *runState) cause(f report.Failure, next Next, shape Shape) []string {
 	}
 	lines := rows(word, strings.Split(c.Error(), "\n"))
 	if next.Explain != nil {
-		if help := next.Explain(f.Cause, f.ExitCode); help != "" {
+		if help := next.Explain(c.Error(), f.ExitCode); help != "" {
 			lines = append(lines, row("help", help))
 		}
 	}
@@ -248,5 +248,5 @@ func (s *runState) rest(f report.Failure, next Next, shape Shape) []string {
 	return wrapAll([]string{row("saved", saved), row("next", again)}, columnsOf(shape))
 }
 
-// columnsOf returns the columns of a row of the result.
-func columnsOf(shape Shape) int { return cmp.Or(shape.Columns, resultColumns) - 1 }
+// columnsOf returns the columns of a row of the result. A file has lines of any length.
+func columnsOf(shape Shape) int { return cmp.Or(shape.Columns, math.MaxInt) - 1 }

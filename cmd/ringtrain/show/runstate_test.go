@@ -132,7 +132,7 @@ func TestResultKinds(t *testing.T) {
 	n := report.NewNumber
 	best, test := mnistEval(2400), mnistEval(2400)
 	best.AUC, test.Split, test.Examples, test.Baseline = n(0.9), "test", 5000, nil
-	isText(t, runOf(mnistStart(), best, test, report.Done{ExportedBest: 2400, Zeros: []report.Zeros{{Name: "w", Zeros: 4, Elements: 95}}}).result(Next{Job: "a.yaml", Alone: true}, Shape{}), `
+	isText(t, runOf(mnistStart(), best, test, report.Done{ExportedBest: 2400, Zeros: []report.Zeros{{Name: "w", Zeros: 4, Elements: 95}}}).result(Next{Job: "a.yaml", Alone: true}, Shape{Columns: 80}), `
 		accuracy 0.9241   AUC 0.9000   log loss 0.2690   10,000 eval records, step
 		                                                 2,400, the best
 		         0.1135                         2.3008   if the largest class were
