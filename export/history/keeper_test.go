@@ -66,7 +66,7 @@ func TestKeeperIsBounded(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	k.Add(after(0, report.Start{Job: "first"}))
 	noise := make([]byte, 100_000)
-	for range 200 {
+	for range 120 {
 		for i := range noise {
 			noise[i] = byte('!' + random.IntN(90))
 		}

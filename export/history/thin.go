@@ -6,9 +6,6 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// jitter is that of the times of points that are a distance apart.
-const jitter = 500 * time.Microsecond
-
 // maxPause bounds the time between two events of an attempt: a longer one is a clock that was set.
 const maxPause = 365 * 24 * time.Hour
 
@@ -31,18 +28,18 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 			s.Event = sum.Add(e)
 		}
 		t.steps = s
-		return t.take("step", &t.steps)
+		return t.take("step", &t.steps, e.Interval)
 	case report.Ranks:
 		if sum, ok := t.ranks.Event.(report.Ranks); ok {
 			s.Event = sum.Add(e)
 		}
 		t.ranks = s
-		return t.take("ranks", &t.ranks)
+		return t.take("ranks", &t.ranks, e.Interval)
 	case report.Waiting:
-		return t.take("waiting", &s)
+		return t.take("waiting", &s, 0)
 	case report.Metrics:
 		numbers := report.Stamped{Event: withoutLists(e), Time: s.Time}
-		if kept := t.take("eval "+e.Split+" "+e.Name, &s); kept != nil {
+		if kept := t.take("eval "+e.Split+" "+e.Name, &s, 0); kept != nil {
 			return kept
 		}
 		return []report.Stamped{numbers}
@@ -55,10 +52,11 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 	return all
 }
 
-// take takes an event as the next point of a curve, unless the last one is too close.
-func (t *thinner) take(curve string, s *report.Stamped) []report.Stamped {
+// take takes an event as the next point of a curve, unless the last one is too close. Of events that come in
+// intervals it takes the one that is nearest to the distance.
+func (t *thinner) take(curve string, s *report.Stamped, interval report.Seconds) []report.Stamped {
 	at, some := t.kept[curve]
-	if some && t.gone-at < report.Distance(t.gone)-jitter {
+	if some && t.gone-at < report.Distance(t.gone)-time.Duration(interval)/2 {
 		return nil
 	}
 	if t.kept == nil {

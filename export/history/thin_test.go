@@ -48,6 +48,25 @@ func TestPointsOfASecond(t *testing.T) {
 	}
 }
 
+// TestNearest verifies that steps which come a little more often than points may, as after a resume, and
+// with jitter, are kept each, and that those which come much more often are added up.
+func TestNearest(t *testing.T) {
+	for _, tt := range []struct {
+		interval time.Duration
+		kept     int
+	}{{20 * time.Millisecond, 100}, {12 * time.Millisecond, 50}, {6 * time.Millisecond, 25}} {
+		thin := thinner{gone: 12 * time.Second} // 24 ms apart
+		kept := 0
+		for n := range int64(100) {
+			at := time.Duration(n)*tt.interval + time.Duration(n%2)*time.Millisecond/10
+			kept += len(thin.add(after(at, oneStep(n+1, tt.interval))))
+		}
+		if kept < tt.kept-2 || kept > tt.kept+2 {
+			t.Errorf("of 100 steps %v apart %d are kept, want about %d", tt.interval, kept, tt.kept)
+		}
+	}
+}
+
 // TestNightDoesNotCount verifies that the time between a stop and a resume, and the wait for ranks in it,
 // does not make the points of the resumed run sparser.
 func TestNightDoesNotCount(t *testing.T) {
