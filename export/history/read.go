@@ -22,7 +22,23 @@ type Run struct {
 
 // Read reads the history of a folder of checkpoints, a history, or lines of --json that were saved.
 func Read(path string) (*Run, error) {
-	file := path
+	var r Run
+	var t thinner
+	file, err := Each(path, func(s report.Stamped) { r.Events = append(r.Events, t.add(s)...) })
+	if err != nil {
+		return nil, err
+	}
+	r.Events = append(r.Events, t.sums()...)
+	if len(r.Events) == 0 {
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("%s: has no event of a run", file))
+	}
+	r.Name, r.Path = nameOf(file), file
+	return &r, nil
+}
+
+// Each hands over the events of what Read reads, one by one. It returns the name of the file.
+func Each(path string, take func(report.Stamped)) (file string, err error) {
+	file = path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		file = filepath.Join(path, File)
 	}
@@ -31,19 +47,11 @@ func Read(path string) (*Run, error) {
 		err = fmt.Errorf("%s: no history: want a job, a folder of checkpoints with %s, or lines that --json has written", path, File)
 	}
 	if err != nil {
-		return nil, exitcode.With(exitcode.NoInput, err)
+		return file, exitcode.With(exitcode.NoInput, err)
 	}
 	defer f.Close()
-	r := &Run{Name: nameOf(file), Path: file}
-	var t thinner
-	if _, err := scan(f, file, func(s report.Stamped) { r.Events = append(r.Events, t.add(s)...) }); err != nil {
-		return nil, err
-	}
-	r.Events = append(r.Events, t.sums()...)
-	if len(r.Events) == 0 {
-		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("%s: has no event of a run", file))
-	}
-	return r, nil
+	_, err = scan(f, file, take)
+	return file, err
 }
 
 // nameOf returns the name of the folder of a history, or of a file of saved lines.

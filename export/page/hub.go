@@ -44,14 +44,8 @@ type reader struct {
 
 // Load takes the events of an earlier history of the run, before the first event.
 func (h *hub) Load(name string) error {
-	run, err := history.Read(name)
-	if err != nil {
-		return err
-	}
-	for _, s := range run.Events {
-		h.Event(s)
-	}
-	return nil
+	_, err := history.Each(name, h.Event)
+	return err
 }
 
 // Event gives an event its number and hands it to all readers.
