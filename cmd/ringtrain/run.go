@@ -102,7 +102,11 @@ func runRun(a *app, c *cli.Context) error {
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
 	})
-	res.Text += whereJobFileIs(c.Args().First(), res)
+	if where := whereJobFileIs(c.Args().First(), res); where != "" && out.IsLive() {
+		defer fmt.Fprintln(a.stderr, where)
+	} else if where != "" {
+		res.Text += "; " + where
+	}
 	return out.EndLaunch(res, err)
 }
 
@@ -127,7 +131,7 @@ func whereJobFileIs(job string, res launch.Result) string {
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
-	return fmt.Sprintf("; this host has %s: copy it to every host, into the folder that ranks run in", path)
+	return fmt.Sprintf("this host has %s: copy it to every host, into the folder that ranks run in", path)
 }
 
 // surviveClosedPipes makes this process survive writes to a closed pipe, until its end:

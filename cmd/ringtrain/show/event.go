@@ -15,6 +15,15 @@ func waitingEvent(w rendezvous.Waiting) report.Event {
 	return e
 }
 
+// causeOf is the inverse of [Failure]. The host is that of a rank.
+func causeOf(f report.Failure) *ring.Cause {
+	c := &ring.Cause{Rank: f.Rank, Host: f.Host, Step: f.Step, Operation: f.Operation, Peer: f.Peer, Text: f.Cause, ExitCode: f.ExitCode}
+	if f.Rank < 0 {
+		c.Host = ""
+	}
+	return c
+}
+
 // Failure returns the event of a job's end.
 func Failure(c *ring.Cause) report.Failure {
 	return report.Failure{

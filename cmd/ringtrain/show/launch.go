@@ -26,6 +26,7 @@ func (r *Reporter) Refuse(err error) error {
 func (r *Reporter) EndLaunch(res launch.Result, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	before := r.told
 	r.endStream(res, err)
 	if err == nil && res.Code == exitcode.OK {
 		return nil
@@ -37,18 +38,16 @@ func (r *Reporter) EndLaunch(res launch.Result, err error) error {
 		err = exitcode.With(res.Code, errors.New(res.Text))
 	}
 	if !r.told {
-		r.end(report.Stamped{Event: Failure(cause), Time: time.Now()}, nil, res.Unread)
+		r.end(report.Stamped{Event: Failure(cause), Time: time.Now()}, nil, res)
 	}
-	if r.saysEnd() {
+	if r.saysEnd() && !before && !res.Unread {
 		return r.Silent(exitcode.Of(err))
 	}
 	return err
 }
 
 // saysEnd reports whether the lines below a live block tell all of the end, on the terminal that standard error is, too.
-func (r *Reporter) saysEnd() bool {
-	return r.live != nil && r.OneOutput
-}
+func (r *Reporter) saysEnd() bool { return r.live != nil && r.OneOutput }
 
 // causeOfEnd returns the first cause with the launcher's exit code.
 func causeOfEnd(res launch.Result) *ring.Cause {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringtrain/model/train/report"
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/phrase"
@@ -215,14 +214,14 @@ func rows(word string, cells []string) []string {
 
 // cause returns the cause of the end of a run that did not finish.
 func (s *runState) cause(f report.Failure, next Next, shape Shape) []string {
-	c := ring.Cause{Rank: f.Rank, Host: f.Host, Step: f.Step, Operation: f.Operation, Peer: f.Peer, Text: f.Cause, ExitCode: f.ExitCode}
 	word := "failed"
 	if f.ExitCode == exitcode.Interrupted || f.ExitCode == exitcode.Terminated {
 		word = "stopped"
 	}
-	lines := rows(word, strings.Split(c.Error(), "\n"))
+	cause := causeOf(f).Error()
+	lines := rows(word, strings.Split(cause, "\n"))
 	if next.Explain != nil {
-		if help := next.Explain(c.Error(), f.ExitCode); help != "" {
+		if help := next.Explain(cause, f.ExitCode); help != "" {
 			lines = append(lines, row("help", help))
 		}
 	}

@@ -18,6 +18,9 @@ import (
 // not notice it.
 const mergeTime = 200 * time.Millisecond
 
+// endTime is how long the cause with which a rank ends waits for the end of the run, which may tell the same.
+const endTime = 5 * time.Second
+
 // maxPending bounds the lines that wait, over all ranks, in bytes.
 const maxPending = 64 << 10
 
@@ -25,7 +28,7 @@ const maxPending = 64 << 10
 //
 // All lines stand above the live block of a run, if there is one.
 // Equal lines of several ranks, as the launcher writes them, become one: "[0] no such file" and
-// "[1] no such file" become "ranks 0–1: no such file".
+// "[1] no such file" become "ranks 0–1: no such file". Causes that the end of a run tells are left out.
 // Files, pipes and JSON get each line as it is, but the causes that several ranks of run end with,
 // which become one line, too.
 type screen struct {
@@ -38,6 +41,7 @@ type screen struct {
 	pending []*sharedLine // wait for equal lines of other ranks; in order of the first one
 	bytes   int           // of pending
 	show    *time.Timer   // shows pending
+	late    bool          // after endTime: only causes are pending
 	after   time.Duration // mergeTime, but in tests
 }
 
@@ -46,6 +50,7 @@ type sharedLine struct {
 	out   io.Writer
 	ranks []int
 	text  []byte // without the mark of the rank
+	end   bool   // the cause with which the ranks end, while a live block shows the run
 }
 
 // A screenFile writes to a screen by way of an open file. It is given whole lines.
@@ -93,7 +98,7 @@ func (f *screenFile) Write(p []byte) (int, error) {
 		rank, text, ok := cutRank(line)
 		if s.all || s.causes && ok && !bytes.HasPrefix(text, causeMark) {
 			if slices.ContainsFunc(s.pending, func(l *sharedLine) bool { return slices.Contains(l.ranks, rank) }) {
-				if err := s.showPending(); err != nil {
+				if err := s.showPending(false); err != nil {
 					return 0, err
 				}
 			}
@@ -106,7 +111,7 @@ func (f *screenFile) Write(p []byte) (int, error) {
 			s.hold(f.out, rank, text)
 			continue
 		}
-		if err := s.showPending(); err != nil {
+		if err := s.showPending(false); err != nil {
 			return 0, err
 		}
 		if err := s.print(f.out, line); err != nil {
@@ -114,7 +119,7 @@ func (f *screenFile) Write(p []byte) (int, error) {
 		}
 	}
 	if s.bytes > maxPending {
-		return len(p), s.showPending()
+		return len(p), s.showPending(true)
 	}
 	return len(p), nil
 }
@@ -169,11 +174,12 @@ func (s *screen) hold(out io.Writer, rank int, text []byte) {
 			return
 		}
 	}
-	s.pending = append(s.pending, &sharedLine{out, []int{rank}, bytes.Clone(text)})
+	s.pending = append(s.pending, &sharedLine{out, []int{rank}, bytes.Clone(text), s.live != nil && bytes.HasPrefix(text, causeMark)})
 	s.bytes += len(text)
-	if len(s.pending) > 1 {
+	if len(s.pending) > 1 && !s.late {
 		return
 	}
+	s.late = false
 	if s.show == nil {
 		s.show = time.AfterFunc(s.after, s.flush)
 	} else {
@@ -185,23 +191,41 @@ func (s *screen) hold(out io.Writer, rank int, text []byte) {
 func (s *screen) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.showPending() // the next Write tells of a terminal that is gone
+	_ = s.showPending(s.late) // the next Write tells of a terminal that is gone
+	if s.late = len(s.pending) > 0; s.late {
+		s.show.Reset(endTime)
+	}
+}
+
+// endRun shows the lines that wait, but the causes that are in told.
+func (s *screen) endRun(told string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = slices.DeleteFunc(s.pending, func(l *sharedLine) bool {
+		return l.end && strings.Contains(told, string(bytes.TrimSpace(l.text[len(causeMark):])))
+	})
+	_ = s.showPending(true) // the next Write tells of a terminal that is gone
 }
 
 // end shows the lines that wait, and completes the live block: the shell writes its prompt below.
 func (s *screen) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.showPending() == nil && s.live != nil {
+	if s.showPending(true) == nil && s.live != nil {
 		s.live.leave()
 		s.live.gone = true
 	}
 }
 
-func (s *screen) showPending() error {
+// showPending shows the lines that wait, and with ends the causes with which ranks end.
+func (s *screen) showPending(ends bool) error {
 	lines := s.pending
 	s.pending, s.bytes = nil, 0
 	for _, l := range lines {
+		if l.end && !ends {
+			s.pending, s.bytes = append(s.pending, l), s.bytes+len(l.text)
+			continue
+		}
 		mark := fmt.Sprintf("[%d] ", l.ranks[0])
 		if len(l.ranks) > 1 {
 			mark = "ranks " + spans(l.ranks) + ": "

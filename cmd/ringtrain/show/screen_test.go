@@ -43,6 +43,39 @@ func TestScreen(t *testing.T) {
 	}
 }
 
+// TestScreenEnds verifies that the causes of ranks wait for the end of a run that a live block shows: a
+// cause that the end tells is left out, others stand above the end, and all are shown if no end comes.
+func TestScreenEnds(t *testing.T) {
+	const causes = "[0] ringtrain: rank 0 at step 5: a\n[1] ringtrain: rank 0 at step 5: a\n[2] ringtrain: b\n"
+	for told, want := range map[string]string{
+		"rank 0 at step 5: a\nended": "[2] ringtrain: b\n",
+		"rank 0 at step 5: a: b":     "",
+		"c":                          "ranks 0–1: ringtrain: rank 0 at step 5: a\n[2] ringtrain: b\n",
+		"":                           "ranks 0–1: ringtrain: rank 0 at step 5: a\n[2] ringtrain: b\n",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var shown bytes.Buffer
+			f := &screenFile{out: &shown, screen: &screen{after: mergeTime}}
+			newLive(f, func() Shape { return Shape{Columns: 80, Rows: 24} }, func() bool { return true })
+			fmt.Fprint(f, causes+"[2] note\n")
+			time.Sleep(2 * mergeTime)
+			synctest.Wait()
+			if shown.String() != "[2] note\n" {
+				t.Errorf("told=%q: shows %q at first, want the note alone", told, &shown)
+			}
+			fmt.Fprint(f, "[1] note\n")
+			if told != "" {
+				f.screen.endRun(told)
+			}
+			time.Sleep(2 * endTime)
+			synctest.Wait()
+			if got := strings.ReplaceAll(strings.ReplaceAll(shown.String(), "[2] note\n", ""), "[1] note\n", ""); got != want {
+				t.Errorf("told=%q: shows %q, want %q", told, got, want)
+			}
+		})
+	}
+}
+
 // TestScreenFlush verifies that flush shows what waits, that long lines do not wait for
 // ever, and that two files of one screen are not mixed up.
 func TestScreenFlush(t *testing.T) {

@@ -140,13 +140,16 @@ func (r *Reporter) endStream(res launch.Result, err error) {
 			kept = &keptError{report.Stamped{Event: told, Time: kept.Time}, nil}
 		}
 	}
-	r.end(kept.Stamped, kept.line, res.Unread)
+	r.end(kept.Stamped, kept.line, res)
 }
 
-// end tells the event of the end. If nobody reads standard output, a write might block forever.
-func (r *Reporter) end(s report.Stamped, line []byte, unread bool) {
+// end tells the event of the end of a launch. If nobody reads standard output, a write might block forever.
+func (r *Reporter) end(s report.Stamped, line []byte, res launch.Result) {
 	text := r.take(s, line)
-	if !unread {
+	if !res.Unread {
+		if r.saysEnd() {
+			screenOf(r).endRun(causeOf(s.Event.(report.Failure)).Error() + "\n" + res.Text)
+		}
 		r.write(text)
 	}
 	r.told = true
