@@ -7,7 +7,7 @@
 // folder's lease, and a run that resumes goes on in the file. A line leaves in one write, so only the
 // last line can be torn; [Open] cuts it.
 //
-// # What is kept
+// # Points of curves
 //
 // Steps, loads of ranks and evaluations are points of curves. Two points of a curve are at least a
 // 500th of the time apart for which the run has gone, and at least 20 ms: 50 points in the first second,

@@ -21,7 +21,7 @@ const File = "history.jsonl"
 const maxPending = 1 << 20
 
 // A Writer appends the events of a run to the history of a folder. A goroutine writes while lines are
-// pending, so Add never waits for the disk. What a full disk does not take is written with a later event.
+// pending, so Add never waits for the disk. Lines that a full disk does not take are written with a later event.
 type Writer struct {
 	file io.WriteCloser
 	held func() error // of Open
@@ -103,7 +103,7 @@ func goOn(file *os.File, name string, use func(report.Stamped)) error {
 // Add takes the next event of the run. Calls must not overlap.
 func (w *Writer) Add(s report.Stamped) { w.append(w.thin.add(s)) }
 
-// append makes the lines of events pending, and has written what is.
+// append makes the lines of events pending, and starts the goroutine if lines are.
 func (w *Writer) append(events []report.Stamped) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
