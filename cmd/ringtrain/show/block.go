@@ -41,7 +41,11 @@ func (s Shape) paint(colour, text string) string {
 }
 
 // header says what is trained, on what, and how.
-func (s *runState) header() []string {
+func (s *runState) header(shape Shape) []string {
+	separator := " · "
+	if shape.Columns > 0 && !shape.Unicode {
+		separator = " | "
+	}
 	e := s.start
 	what := []string{e.Job, fmt.Sprintf("%s, %s parameters", e.Model, Commas(int64(e.Parameters))), Commas(e.Records) + " records"}
 	if e.EvalRecords > 0 {
@@ -58,7 +62,7 @@ func (s *runState) header() []string {
 	if e.RestoredStep > 0 {
 		how = append(how, "resumed at step "+Commas(e.RestoredStep))
 	}
-	return []string{strings.Join(what, " · "), strings.Join(how, " · ")}
+	return []string{strings.Join(what, separator), strings.Join(how, separator)}
 }
 
 // block returns the lines of the live block, none of which is wider than the terminal: how far the run is, what it has

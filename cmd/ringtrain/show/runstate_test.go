@@ -56,16 +56,16 @@ func isText(t *testing.T, lines []string, want string) {
 }
 
 // TestHeader verifies what is said at the start of a run on several hosts, and that on one host nothing is said of
-// hosts and codec.
+// hosts and codec. A terminal without UTF-8 gets ASCII characters alone.
 func TestHeader(t *testing.T) {
-	isText(t, runOf(mnistStart()).header(), `
+	isText(t, runOf(mnistStart()).header(Shape{}), `
 		mnist · softmax, 7,850 parameters · 60,000 records, 10,000 to evaluate
 		4 ranks on 2 hosts · batch 100 · 5 epochs, 3,000 steps · int8 between hosts`)
 	alone := mnistStart()
 	alone.WorldSize, alone.Hosts, alone.EvalRecords, alone.Epochs, alone.RestoredStep = 1, 1, 0, 0, 1200
-	isText(t, runOf(alone).header(), `
-		mnist · softmax, 7,850 parameters · 60,000 records
-		1 rank · batch 100 · 3,000 steps · resumed at step 1,200`)
+	isText(t, runOf(alone).header(Shape{Columns: 80}), `
+		mnist | softmax, 7,850 parameters | 60,000 records
+		1 rank | batch 100 | 3,000 steps | resumed at step 1,200`)
 }
 
 // TestBlock verifies the live block in terminals of different sizes, without UTF-8, and in colour.

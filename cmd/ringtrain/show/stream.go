@@ -194,7 +194,7 @@ func (w *words) of(e report.Event, quiet bool) string {
 	case report.Waiting, report.Ranks, report.Unknown: // each rank says for whom it waits
 		return ""
 	case report.Start:
-		return paragraph(w.run.header())
+		return paragraph(w.run.header(Shape{}))
 	case report.Decision:
 		if w.run.saysNothing(e) {
 			return ""
@@ -217,7 +217,7 @@ func (w *words) of(e report.Event, quiet bool) string {
 func (w *words) aboveBlock(e report.Event, shape Shape) string {
 	switch e := e.(type) {
 	case report.Start:
-		return paragraph(w.run.header())
+		return paragraph(w.run.header(shape))
 	case report.Warning, report.Generation, report.Progressive:
 		return paragraph([]string{Sentence(e)})
 	case report.Decision:

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"path"
 	"strings"
 	"unicode"
 
@@ -59,7 +60,7 @@ func hanging(line string, columns int) int {
 func wholeUnit(text string) int {
 	word := strings.IndexByte(text+" ", ' ')
 	switch first := text[:word]; {
-	case first == "ringtrain":
+	case path.Base(first) == "ringtrain":
 		for end := word; end < len(text); {
 			if strings.ContainsRune(",;:.)", rune(text[end-1])) || strings.HasPrefix(text[end:], "  ") {
 				return end

@@ -24,7 +24,7 @@ func TestWrap(t *testing.T) {
 		{"cell of two words", 24, "rank  memory of a  memory free", []string{"rank  memory of a", "  memory free"}},
 		{"path", 20, "no file /a/very/long/path/of/a/file here", []string{"no file", "  /a/very/long/path/of/a/file", "  here"}},
 		{"command", 30, "to go on: ringtrain run -np 4 mnist, or stop", []string{"to go on:", "  ringtrain run -np 4 mnist,", "  or stop"}},
-		{"command at the end", 30, "next  ringtrain predict mnist --from export/mnist FILE", []string{"next  ringtrain predict mnist --from export/mnist FILE"}},
+		{"command at the end", 30, "next  ./bin/ringtrain predict mnist --from export/mnist FILE", []string{"next  ./bin/ringtrain predict mnist --from export/mnist FILE"}},
 		{"quotation", 30, "get them with \"ringtrain data fetch mnist\", or wait", []string{"get them with", "  \"ringtrain data fetch mnist\",", "  or wait"}},
 		{"apostrophe", 20, "it's the ranks' 'other way out", []string{"it's the ranks'", "  'other way out"}},
 		{"wide characters", 11, "東京 東京 東京", []string{"東京 東京", "  東京"}},
