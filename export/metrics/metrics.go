@@ -123,17 +123,8 @@ func (m *Metrics) evaluated(e report.Metrics) {
 	if e.Name != "" {
 		split = strings.ToValidUTF8(e.Name, "�")
 	}
-	m.evals.WithLabelValues("loss", split).Set(float64(e.Loss))
-	for _, one := range []struct {
-		metric string
-		value  *report.Number
-	}{
-		{"accuracy", e.Accuracy}, {"auc", e.AUC}, {"rmse", e.RMSE}, {"mae", e.MAE}, {"r2", e.R2}, {"top_k", e.TopK},
-		{"log_loss", e.LogLoss}, {"normalized_entropy", e.NormalizedEntropy}, {"calibration", e.Calibration},
-	} {
-		if one.value != nil {
-			m.evals.WithLabelValues(one.metric, split).Set(float64(*one.value))
-		}
+	for _, n := range e.Numbers() {
+		m.evals.WithLabelValues(n.Name, split).Set(float64(n.Value))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"ringtrain/model/train/report"
 )
 
 // TestGuard verifies how export.if is read, from files and from --set, how a job file has it, and what it refuses.
@@ -79,6 +81,17 @@ func TestConditions(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s of %g: %q, want %q", tt.condition, tt.value, got, tt.want)
+		}
+	}
+}
+
+// TestMetricNames verifies that each metric that a job may name is a number of an evaluation that has all.
+func TestMetricNames(t *testing.T) {
+	n := report.NewNumber(1)
+	all := MetricsOf(&report.Metrics{Accuracy: n, AUC: n, RMSE: n, MAE: n, R2: n, TopK: n, LogLoss: n, NormalizedEntropy: n, Calibration: n})
+	for _, m := range metrics {
+		if _, ok := all[m.name]; !ok || len(all) != len(metrics) {
+			t.Errorf("an evaluation has %v, want %s and %d metrics", all, m.name, len(metrics))
 		}
 	}
 }

@@ -11,7 +11,6 @@ type metric struct {
 	name   string
 	better direction              // by which a run can look for the best
 	has    func(classes int) bool // models of so many classes, 0 of a regression, have the metric
-	value  func(m *report.Metrics) *report.Number
 }
 
 // direction is that in which a metric becomes better.
@@ -25,16 +24,16 @@ const (
 
 // metrics is the only list of them.
 var metrics = []metric{
-	{"loss", lower, func(int) bool { return true }, func(m *report.Metrics) *report.Number { return &m.Loss }},
-	{"accuracy", higher, ofClasses, func(m *report.Metrics) *report.Number { return m.Accuracy }},
-	{"auc", higher, ofTwo, func(m *report.Metrics) *report.Number { return m.AUC }},
-	{"rmse", lower, ofNumbers, func(m *report.Metrics) *report.Number { return m.RMSE }},
-	{"log_loss", lower, ofClasses, func(m *report.Metrics) *report.Number { return m.LogLoss }},
-	{"normalized_entropy", lower, ofTwo, func(m *report.Metrics) *report.Number { return m.NormalizedEntropy }},
-	{"mae", neither, ofNumbers, func(m *report.Metrics) *report.Number { return m.MAE }},
-	{"r2", neither, ofNumbers, func(m *report.Metrics) *report.Number { return m.R2 }},
-	{"top_k", neither, ofMany, func(m *report.Metrics) *report.Number { return m.TopK }},
-	{"calibration", neither, ofTwo, func(m *report.Metrics) *report.Number { return m.Calibration }},
+	{"loss", lower, func(int) bool { return true }},
+	{"accuracy", higher, ofClasses},
+	{"auc", higher, ofTwo},
+	{"rmse", lower, ofNumbers},
+	{"log_loss", lower, ofClasses},
+	{"normalized_entropy", lower, ofTwo},
+	{"mae", neither, ofNumbers},
+	{"r2", neither, ofNumbers},
+	{"top_k", neither, ofMany},
+	{"calibration", neither, ofTwo},
 }
 
 func ofNumbers(classes int) bool { return classes == 0 }
@@ -70,10 +69,8 @@ func metricOf(name string) (of metric, known bool) {
 // MetricsOf returns the metrics of an evaluation by name.
 func MetricsOf(m *report.Metrics) map[string]float64 {
 	all := map[string]float64{}
-	for _, of := range metrics {
-		if v := of.value(m); v != nil {
-			all[of.name] = float64(*v)
-		}
+	for _, n := range m.Numbers() {
+		all[n.Name] = float64(n.Value)
 	}
 	return all
 }

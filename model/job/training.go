@@ -78,11 +78,12 @@ func (cfg *Config) HasValidation() bool {
 
 // Value returns the metric among those of an evaluation, nil if it is not there.
 func (s EarlyStopping) Value(m *report.Metrics) *report.Number {
-	of, ok := metricOf(string(s.Metric))
-	if !ok {
-		panic("job: early_stopping.metric was not checked")
+	for _, n := range m.Numbers() {
+		if n.Name == string(s.Metric) {
+			return &n.Value
+		}
 	}
-	return of.value(m)
+	return nil
 }
 
 // Better reports whether a metric's value is better than the best so far. A value that is not finite

@@ -104,14 +104,14 @@ func appendMetrics(dst []events.Scalar, m *report.Metrics) []events.Scalar {
 		tag   string
 		value *report.Number
 	}{
-		{"epoch", count(m.Epoch)}, {"examples", count(m.Examples)}, {"loss", &m.Loss}, {"correct", correct}, {"accuracy", m.Accuracy},
-		{"auc", m.AUC}, {"rmse", m.RMSE}, {"mae", m.MAE}, {"r2", m.R2}, {"top_k", m.TopK}, {"log_loss", m.LogLoss},
-		{"normalized_entropy", m.NormalizedEntropy}, {"calibration", m.Calibration}, {"threshold", m.Threshold},
-		{"precision", mean(m.Precision)}, {"recall", mean(m.Recall)}, {"f1", mean(m.F1)}, {"bad_records", count(m.Bad)},
+		{"epoch", count(m.Epoch)}, {"examples", count(m.Examples)}, {"correct", correct}, {"threshold", m.Threshold}, {"precision", mean(m.Precision)}, {"recall", mean(m.Recall)}, {"f1", mean(m.F1)}, {"bad_records", count(m.Bad)},
 	} {
 		if c.value != nil {
 			dst = append(dst, events.Scalar{Tag: group + c.tag, Value: float64(*c.value)})
 		}
+	}
+	for _, n := range m.Numbers() {
+		dst = append(dst, events.Scalar{Tag: group + n.Name, Value: float64(n.Value)})
 	}
 	return dst
 }

@@ -163,6 +163,29 @@ type Metrics struct {
 	Baseline *Baseline `json:"baseline,omitempty"` // of the same records
 }
 
+// Named is a number of an evaluation, by its name in JSON.
+type Named struct {
+	Name  string
+	Value Number
+}
+
+// Numbers returns the loss and the metrics that fit the model.
+func (m *Metrics) Numbers() []Named {
+	all := []Named{{"loss", m.Loss}}
+	for _, n := range []struct {
+		name  string
+		value *Number
+	}{
+		{"accuracy", m.Accuracy}, {"auc", m.AUC}, {"rmse", m.RMSE}, {"mae", m.MAE}, {"r2", m.R2}, {"top_k", m.TopK},
+		{"log_loss", m.LogLoss}, {"normalized_entropy", m.NormalizedEntropy}, {"calibration", m.Calibration},
+	} {
+		if n.value != nil {
+			all = append(all, Named{n.name, *n.value})
+		}
+	}
+	return all
+}
+
 // Baseline has the metrics of predictions that know the labels of the records and nothing else. Those that do not fit
 // the model are nil.
 type Baseline struct {
