@@ -35,7 +35,7 @@ type Reporter struct {
 	Quiet   bool // people get warnings, errors and the result alone
 	Verbose bool
 	Draws   bool // how far the run is, where standard output is a terminal
-	Watched bool // standard error is a terminal: digests, which programs compare, are left out
+	Watched bool // standard error is a terminal, also if the launcher has it: digests, which programs compare, are left out
 	Past    View // receives the events of earlier attempts, in front; nil: nobody does
 	Views   []View
 	Stdout  io.Writer // for lines of text
@@ -145,7 +145,7 @@ func (r *Reporter) End(result train.Result, stop *ring.Cause) {
 			whose = fmt.Sprintf(" to rank %d on %s", stop.Rank, stop.Host)
 		}
 	}
-	if result.Stopped != 0 && !r.saysEnd() {
+	if told := r.saysEnd() || r.Whole && r.Watched; result.Stopped != 0 && !told { // the launcher tells it
 		fmt.Fprintf(r.Stderr, "stopped by a signal%s after step %d\n", whose, result.Step)
 	}
 	if !r.Watched {
