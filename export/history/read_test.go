@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestReadFaults(t *testing.T) {
 // TestManyClasses verifies that an evaluation or an end whose lists do not fit a line loses them, and
 // stays readable.
 func TestManyClasses(t *testing.T) {
-	eval := report.Metrics{Split: "eval", Accuracy: report.NewNumber(0.5), Recall: make([]report.Number, maxLine/2)}
+	eval := report.Metrics{Split: "eval", Accuracy: report.NewNumber(0.5), Recall: slices.Repeat([]report.Number{1. / 3}, maxLine/16)}
 	for _, e := range []report.Event{eval, report.Done{Eval: &eval}} {
 		if text := line(after(0, e)); len(text) == 0 || len(text) > 1000 || !bytes.Contains(text, []byte(`"accuracy":0.5`)) {
 			t.Errorf("the line of %s has %d bytes", e.Kind(), len(text))
