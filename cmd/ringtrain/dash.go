@@ -122,9 +122,8 @@ func (w *watch) lacksPast(history string) bool {
 	return w != nil && w.page != nil && !filepath.IsAbs(history)
 }
 
-// follow shows the state of the rendezvous each second, until close. ask may block until its context is done; its error
-// means that the state is not known.
-func (w *watch) follow(ask func(context.Context) (rendezvous.Status, error)) {
+// follow shows the state of the rendezvous each second, until close. ask may block until its context is done.
+func (w *watch) follow(ask func(context.Context) (s rendezvous.Status, known bool)) {
 	if w == nil {
 		return
 	}
@@ -132,8 +131,7 @@ func (w *watch) follow(ask func(context.Context) (rendezvous.Status, error)) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
-			s, err := ask(w.ctx)
-			w.tell(s, err == nil)
+			w.tell(ask(w.ctx))
 			select {
 			case <-tick.C:
 			case <-w.ctx.Done():
@@ -173,23 +171,21 @@ func (w *watch) close() {
 }
 
 // askStatus returns a function that asks a rendezvous for the state of its job.
-func askStatus(o rendezvous.StatusOptions) func(context.Context) (rendezvous.Status, error) {
+func askStatus(o rendezvous.StatusOptions) func(context.Context) (s rendezvous.Status, known bool) {
 	var at *rendezvous.StatusClient
-	return func(ctx context.Context) (s rendezvous.Status, err error) {
+	return func(ctx context.Context) (s rendezvous.Status, known bool) {
+		var err error
 		if at == nil {
 			if at, err = rendezvous.DialStatus(ctx, o); err != nil {
-				return s, err
+				return s, false
 			}
 		}
 		all, err := at.Next(ctx)
 		if err == nil && len(all) > 0 {
-			return all[0], nil
+			return all[0], true
 		}
 		at.Close()
 		at = nil
-		return s, errors.Join(err, errNoStatus)
+		return s, false
 	}
 }
-
-// errNoStatus reports that a rendezvous has no job, or none of its own.
-var errNoStatus = errors.New("no state of the job")

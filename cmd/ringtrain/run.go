@@ -161,7 +161,7 @@ func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.Server
 	if served.NoticeSink == rendezvous.NoticeOwner {
 		defer a.advertise("run "+programName(cfg), meeting.Addr(), cfg.Token.Token)()
 	}
-	a.watch.follow(func(context.Context) (rendezvous.Status, error) { return meeting.Status(), nil })
+	a.watch.follow(func(context.Context) (rendezvous.Status, bool) { return meeting.Status(), true })
 	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.out.OneOutput
 	switch {
 	case cfg.Remote():
