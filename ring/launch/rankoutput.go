@@ -37,7 +37,7 @@ type rankOutput struct {
 }
 
 // A Reader makes of a line of rank 0's standard output what the launcher's outputs get of it. The line
-// has its newline, unless it is longer than 1 MiB: then it comes in pieces. A Reader is called for one
+// has its newline, unless it is longer than maxReadLine: then it comes in pieces. A Reader is called for one
 // line at a time, on whatever host rank 0 runs, also after rank 0 was started again. It does not block.
 type Reader func(line []byte) Text
 
@@ -47,6 +47,9 @@ type Text struct {
 	Err  []byte // for Stderr, with the prefix of rank 0, and for the file of its standard error
 	File []byte // for the file of rank 0's standard output
 }
+
+// maxReadLine bounds a line for a Reader: the event of an evaluation has several numbers of each class.
+const maxReadLine = 64 << 20
 
 // lineReader hands the lines of rank 0's standard output to a Reader.
 type lineReader struct {
@@ -154,7 +157,7 @@ func (o *rankOutput) keep(text []byte) {
 // readBy has read get the lines of o. err has the prefix of the same rank's standard error.
 func (o *rankOutput) readBy(read Reader, err process.Prefixer) {
 	o.read = &lineReader{read: read, lines: [2]process.Prefixer{o.lines, err}}
-	o.lines = process.Prefixer{} // read gets lines without a prefix
+	o.lines = process.Prefixer{Most: maxReadLine} // read gets lines without a prefix
 }
 
 // writeRead is writeAsync for the lines of o.text, which a Reader reads. accepted is called when both

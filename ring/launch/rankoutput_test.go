@@ -72,7 +72,8 @@ func TestRankOutputsRead(t *testing.T) {
 			t.Fatal(fault)
 		}
 		accepted := 0
-		for _, chunk := range []string{"a\nb", "b\nc", ""} {
+		long := "c" + strings.Repeat("x", 3<<20) // longer than a line that is passed on
+		for _, chunk := range []string{"a\nb", "b\n" + long, ""} {
 			v.writeAsync(0, false, []byte(chunk), func() { accepted++ })
 		}
 		v.write(0, true, []byte("own\n"))
@@ -80,17 +81,17 @@ func TestRankOutputsRead(t *testing.T) {
 		if _, fault := v.close(); fault != nil {
 			t.Error(fault)
 		}
-		wantOut, wantErr := "[0] out a\n[0] out c\n[1] other\n", "[0] err a\n[0] err c\n[0] own\n"
+		wantOut, wantErr := "[0] out a\n[0] out "+long+"\n[1] other\n", "[0] err a\n[0] err "+long+"\n[0] own\n"
 		if bare {
-			wantOut, wantErr = "out a\nout c\n", "[0] err a\n[0] err c\n[0] own\n[1] other\n"
+			wantOut, wantErr = "out a\nout "+long+"\n", "[0] err a\n[0] err "+long+"\n[0] own\n[1] other\n"
 		}
 		if out.String() != wantOut || err.String() != wantErr {
 			t.Errorf("bare=%t: standard output and error are %q and %q, want %q and %q", bare, &out, &err, wantOut, wantErr)
 		}
-		if !slices.Equal(lines, []string{"a\n", "bb\n", "c\n"}) || accepted != 3 {
+		if !slices.Equal(lines, []string{"a\n", "bb\n", long + "\n"}) || accepted != 3 {
 			t.Errorf("bare=%t: it reads %q, and %d chunks are accepted, want 3", bare, lines, accepted)
 		}
-		for name, want := range map[string]string{"rank.0/stdout": "file a\nfile c\n", "rank.0/stderr": "err a\nerr c\nown\n", "rank.1/stdout": "other\n"} {
+		for name, want := range map[string]string{"rank.0/stdout": "file a\nfile " + long + "\n", "rank.0/stderr": "err a\nerr " + long + "\nown\n", "rank.1/stdout": "other\n"} {
 			if got, err := os.ReadFile(filepath.Join(c.OutputDir, name)); err != nil || string(got) != want {
 				t.Errorf("bare=%t: file %s has %q, error %v, want %q", bare, name, got, err, want)
 			}

@@ -2,12 +2,13 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"time"
 )
 
-// maxLineBytes bounds the bytes that a Prefixer holds of an incomplete line.
+// maxLineBytes bounds the bytes that a Prefixer holds of an incomplete line, unless it has a bound of its own.
 const maxLineBytes = 1 << 20
 
 // lineContinues ends all pieces of a long line but the last.
@@ -16,12 +17,13 @@ const lineContinues = " [line goes on]"
 // timeLayout is RFC 3339 to the millisecond.
 const timeLayout = "2006-01-02T15:04:05.000Z "
 
-// Prefixer turns the output of a rank into whole lines with a prefix. A line of more than
-// maxLineBytes comes in pieces. Without a prefix a Prefixer adds nothing but the newline of
+// Prefixer turns the output of a rank into whole lines with a prefix. A longer line than Most
+// comes in pieces. Without a prefix a Prefixer adds nothing but the newline of
 // an incomplete last line.
 type Prefixer struct {
 	Prefix  string
 	Clock   func() time.Time // time to write before the prefix; nil: none
+	Most    int              // bytes of a line; 0: maxLineBytes
 	partial []byte           // the incomplete line
 }
 
@@ -46,13 +48,13 @@ func (p *Prefixer) Append(dst, chunk []byte) []byte {
 		p.partial, chunk = p.partial[:0], chunk[i+1:]
 	}
 	p.partial = append(p.partial, chunk...)
-	for len(p.partial) > maxLineBytes {
+	for most := cmp.Or(p.Most, maxLineBytes); len(p.partial) > most; {
 		dst = p.begin(dst)
-		dst = append(dst, p.partial[:maxLineBytes]...)
+		dst = append(dst, p.partial[:most]...)
 		if p.Prefix != "" {
 			dst = append(dst, lineContinues+"\n"...)
 		}
-		p.partial = append(p.partial[:0], p.partial[maxLineBytes:]...)
+		p.partial = append(p.partial[:0], p.partial[most:]...)
 	}
 	return dst
 }
