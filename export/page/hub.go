@@ -77,13 +77,15 @@ func (h *hub) end() {
 	h.tell(func(*reader) {})
 }
 
-// tell hands something to each reader, wakes it, and drops it if it takes nothing. The caller holds the mutex.
+// tell hands something to each reader and wakes it. It drops a reader for which too much waits already: one large event
+// drops none. The caller holds the mutex.
 func (h *hub) tell(give func(*reader)) {
 	for r := range h.readers {
-		give(r)
 		if len(r.pending) > maxPending {
 			r.drop()
+			continue
 		}
+		give(r)
 		select {
 		case r.wake <- struct{}{}:
 		default:

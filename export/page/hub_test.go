@@ -155,6 +155,23 @@ func TestUnread(t *testing.T) {
 	})
 }
 
+// TestLargeEvent verifies that one event above the bound drops no reader that takes it.
+func TestLargeEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h hub
+		c := h.read(t, 0, nil)
+		synctest.Wait()
+		h.Event(report.Stamped{Event: report.Warning{Cause: strings.Repeat("x", 2*maxPending)}})
+		synctest.Wait()
+		h.Event(stepAt(1))
+		h.end()
+		synctest.Wait()
+		if got := fmt.Sprint(c.ids()); got != "[1 2]" || c.err != nil {
+			t.Errorf("the reader has %s, %v", got, c.err)
+		}
+	})
+}
+
 // TestStatus verifies that readers get the newest state of the rendezvous, by name and without a number.
 func TestStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
