@@ -417,7 +417,7 @@ func TestAdvise(t *testing.T) {
 		{"faster", []Tried{row(1, "", 100, 0.02, 0.1, 0), row(2, "", 179, 0.03, 0.35, 0.1), row(4, "", 147, 0.08, 0.2, 0.5)},
 			"-np 2: 1.79 times one rank. Reading is 35 % of a step: input.cache, or ringtrain data convert"},
 		{"equal", []Tried{row(1, "", 100, 0.1, 0, 0), row(2, "", 110, 0.1, 0, 0.4), row(4, "", 60, 0.1, 0, 0.5)},
-			"-np 1: the turns of 1 other setting differ by more than it gains"},
+			"-np 1: nothing that was tried is faster beyond the spread of the turns"},
 		{"alone", []Tried{row(1, "", 100, 0, 0.1, 0)}, "-np 1: nothing else was tried"},
 		{"slower", []Tried{row(1, "", 100, 0, 0, 0), row(2, "", 50, 0, 0, 0.5)}, "-np 1: more ranks are slower here"},
 		{"exchange", []Tried{row(2, "", 100, 0, 0, 0.1), row(4, "", 150, 0, 0.1, 0.46)},

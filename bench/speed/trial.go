@@ -145,7 +145,7 @@ func Advise(rows []Tried) report.Decision {
 	case take.Ranks > first.Ranks:
 		d.Why = fmt.Sprintf("%.2f times %s", take.SpeedUp, aRank(first.Ranks))
 	case equal > 1:
-		d.Why = fmt.Sprintf("the turns of %s differ by more than it gains", phrase.Count(equal-1, "other setting"))
+		d.Why = "nothing that was tried is faster beyond the spread of the turns"
 	default:
 		d.Why = "more ranks are slower here"
 	}
