@@ -22,24 +22,25 @@ type thinner struct {
 // add takes the next event of the stream. It returns the events to keep now, oldest first.
 func (t *thinner) add(s report.Stamped) []report.Stamped {
 	t.pass(s)
+	apart := report.Distance(t.gone)
 	switch e := s.Event.(type) {
 	case report.Step:
 		if sum, ok := t.steps.Event.(report.Step); ok {
 			s.Event = sum.Add(e)
 		}
 		t.steps = s
-		return t.take("step", &t.steps, e.Interval)
+		return t.take("step", &t.steps, apart-time.Duration(e.Interval)/2) // the nearest of those that come in intervals
 	case report.Ranks:
 		if sum, ok := t.ranks.Event.(report.Ranks); ok {
 			s.Event = sum.Add(e)
 		}
 		t.ranks = s
-		return t.take("ranks", &t.ranks, e.Interval)
+		return t.take("ranks", &t.ranks, apart-time.Duration(e.Interval)/2)
 	case report.Waiting:
-		return t.take("waiting", &s, 0)
+		return t.take("waiting", &s, apart)
 	case report.Metrics:
 		numbers := report.Stamped{Event: withoutLists(e), Time: s.Time}
-		if kept := t.take("eval "+e.Split+" "+e.Name, &s, 0); kept != nil {
+		if kept := t.take("eval "+e.Split+" "+e.Name, &s, apart*time.Duration(1+listed(e)/500)); kept != nil {
 			return kept
 		}
 		return []report.Stamped{numbers}
@@ -52,11 +53,10 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 	return all
 }
 
-// take takes an event as the next point of a curve, unless the last one is too close. Of events that come in
-// intervals it takes the one that is nearest to the distance.
-func (t *thinner) take(curve string, s *report.Stamped, interval report.Seconds) []report.Stamped {
+// take takes an event as the next point of a curve, unless the last one lies closer than a distance.
+func (t *thinner) take(curve string, s *report.Stamped, apart time.Duration) []report.Stamped {
 	at, some := t.kept[curve]
-	if some && t.gone-at < report.Distance(t.gone)-time.Duration(interval)/2 {
+	if some && t.gone-at < apart {
 		return nil
 	}
 	if t.kept == nil {
@@ -95,6 +95,9 @@ func (t *thinner) pass(s report.Stamped) {
 	}
 	t.last = s.Time
 }
+
+// listed returns how many numbers the lists by class of an evaluation have: longer ones are kept more rarely.
+func listed(e report.Metrics) int { return len(e.Confusion)*len(e.Confusion) + 3*len(e.F1) }
 
 // withoutLists returns the numbers of an evaluation.
 func withoutLists(e report.Metrics) report.Metrics {

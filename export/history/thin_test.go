@@ -104,6 +104,28 @@ func TestCloseEvaluationsLoseLists(t *testing.T) {
 	}
 }
 
+// TestLongLists verifies that the lists of an evaluation a minute, of ten days, have at most two million numbers,
+// however many classes there are, and that some are kept of each part of the run.
+func TestLongLists(t *testing.T) {
+	for _, classes := range []int{2, 10, 100, 10_000} {
+		e := report.Metrics{Split: "eval", F1: make([]report.Number, classes)}
+		if classes <= 100 {
+			e.Confusion = make([][]int64, classes)
+		}
+		var thin thinner
+		numbers, kept := 0, 0
+		for minute := range 10 * 24 * 60 {
+			if s := thin.add(after(time.Duration(minute)*time.Minute, e)); s[0].Event.(report.Metrics).F1 != nil {
+				numbers += listed(e)
+				kept++
+			}
+		}
+		if numbers > 2e6 || kept < 50 {
+			t.Errorf("of %d classes %d evaluations keep their lists of %d numbers in all, want at least 50 and at most 2000000", classes, kept, numbers)
+		}
+	}
+}
+
 // TestOtherEventsAreKept verifies that each event that is no point of a curve is kept, however close to
 // others, and that the steps before it stand before it.
 func TestOtherEventsAreKept(t *testing.T) {
