@@ -148,8 +148,8 @@ func (r *Reporter) End(result train.Result, stop *ring.Cause) {
 	if told := r.saysEnd() || r.Whole && r.Watched; result.Stopped != 0 && !told { // the launcher tells it
 		fmt.Fprintf(r.Stderr, "stopped by a signal%s after step %d\n", whose, result.Step)
 	}
-	if !r.Watched {
-		fmt.Fprintln(r.Stderr, "digest="+result.Digest)
+	if byLauncher := r.Whole && r.Rank == 0 && result.Stopped == 0; !r.Watched && !byLauncher {
+		io.WriteString(r.Stderr, digestLine(result.Digest))
 	}
 }
 

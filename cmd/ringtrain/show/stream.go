@@ -35,10 +35,19 @@ func (r *Reporter) Event(e report.Event) {
 }
 
 // Read takes a line of a job's rank 0 and returns what the outputs get of it. It is the launcher's
-// [launch.Reader].
+// [launch.Reader]. The digest of rank 0 comes behind all that people read of a run.
 func (r *Reporter) Read(line []byte) launch.Text {
-	return r.read(line, r.take)
+	return r.read(line, func(s report.Stamped, line []byte) launch.Text {
+		text := r.take(s, line)
+		if e, ok := s.Event.(report.Done); ok && !r.Watched {
+			text.Err = append(text.Err, digestLine(e.Digest)...)
+		}
+		return text
+	})
 }
+
+// digestLine is the last line of a rank.
+func digestLine(digest string) string { return "digest=" + digest + "\n" }
 
 // Pass is Read for a program whose lines stay as they are.
 func (r *Reporter) Pass(line []byte) launch.Text {

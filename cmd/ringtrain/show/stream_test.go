@@ -173,3 +173,20 @@ func checkSums(t *testing.T, out []byte, want int, verbose bool) {
 		t.Errorf("%d lines, want %d; steps of %d examples, want 40 and 20\n%s", lines, want, examples, out)
 	}
 }
+
+// TestReadDigest verifies that the digest of rank 0 is the last line that people read of its run, whatever
+// else they read, unless standard error is a terminal.
+func TestReadDigest(t *testing.T) {
+	line, err := report.Line(report.Done{Steps: 3, Digest: "ab"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ json, quiet, watched bool }{{}, {json: true}, {json: true, quiet: true}, {quiet: true}, {watched: true}, {json: true, watched: true}} {
+		r := NewReporter(io.Discard, io.Discard)
+		r.JSON, r.Quiet, r.Watched = tt.json, tt.quiet, tt.watched
+		said := string(r.Read(line).Err)
+		if last := strings.HasSuffix(said, "digest=ab\n"); last == tt.watched || strings.Count(said, "digest=") > 1 {
+			t.Errorf("%+v: people read %q", tt, said)
+		}
+	}
+}
