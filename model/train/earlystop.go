@@ -90,7 +90,7 @@ func (b bestEvaluation) why(s job.EarlyStopping) string {
 	if b.waited == 1 {
 		are = "is"
 	}
-	why := fmt.Sprintf("%s is best at step %d, %g: %s since %s not better", s.Metric, b.step, b.value, since, are)
+	why := fmt.Sprintf("%s is best at step %d, %.6g: %s since %s not better", s.Metric, b.step, b.value, since, are)
 	if s.MinDelta > 0 {
 		why += fmt.Sprintf(" by more than %g", s.MinDelta)
 	}
