@@ -41,6 +41,27 @@ func (f *fakeTerminal) taken() string {
 	return text
 }
 
+// size returns the shape.
+func (f *fakeTerminal) size() Shape {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.shape
+}
+
+// atHand reports whether the process is in the foreground.
+func (f *fakeTerminal) atHand() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.away
+}
+
+// change changes the terminal.
+func (f *fakeTerminal) change(to func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	to()
+}
+
 // step reports that so many steps are done.
 func (f *fakeTerminal) step(n int64) {
 	f.live.event(report.Stamped{Event: report.Step{Step: n, Steps: 3000, Epoch: 1, Interval: second / 50}})
@@ -51,7 +72,7 @@ func onTerminal(t *testing.T, test func(f *fakeTerminal)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeTerminal{shape: Shape{Columns: 80, Rows: 8, Unicode: true}}
 		f.file = &screenFile{out: f, screen: &screen{after: mergeTime}}
-		f.live = newLive(f.file, func() Shape { return f.shape }, func() bool { return !f.away })
+		f.live = newLive(f.file, f.size, f.atHand)
 		f.live.event(report.Stamped{Event: mnistStart()})
 		f.step(1)
 		test(f)
@@ -87,7 +108,7 @@ func TestLiveDraws(t *testing.T) {
 // TestLiveRows verifies that a block of several rows is cleared as a whole.
 func TestLiveRows(t *testing.T) {
 	onTerminal(t, func(f *fakeTerminal) {
-		f.shape.Rows = 24
+		f.change(func() { f.shape.Rows = 24 })
 		time.Sleep(drawEvery)
 		if rows := strings.Count(f.taken(), "\n") + 1; rows != 3 {
 			t.Errorf("the block has %d rows, want 3", rows)
@@ -131,8 +152,8 @@ func TestLiveResized(t *testing.T) {
 	onTerminal(t, func(f *fakeTerminal) {
 		time.Sleep(drawEvery)
 		f.taken()
-		for f.shape.Columns > 30 {
-			f.shape.Columns -= 10
+		for f.size().Columns > 30 {
+			f.change(func() { f.shape.Columns -= 10 })
 			f.live.resized()
 			time.Sleep(drawEvery / 2)
 		}
@@ -151,14 +172,14 @@ func TestLiveResized(t *testing.T) {
 // cursor below the block, which is drawn anew after fg.
 func TestLiveBackground(t *testing.T) {
 	onTerminal(t, func(f *fakeTerminal) {
-		f.away = true
+		f.change(func() { f.away = true })
 		time.Sleep(drawEvery)
 		drawn := f.taken()
 		fmt.Fprintln(f.file, "line")
 		if got := f.taken(); drawn != "" || got != "line\n" {
 			t.Errorf("in the background shows %q and %q, want the line alone", drawn, got)
 		}
-		f.away = false
+		f.change(func() { f.away = false })
 		time.Sleep(drawEvery)
 		if got := f.taken(); !strings.HasPrefix(got, flatBlock) {
 			t.Errorf("in the foreground shows %q, want the block", got)
