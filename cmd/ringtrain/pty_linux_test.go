@@ -174,7 +174,7 @@ func TestRunOnTerminal(t *testing.T) {
 			if coloured := strings.Contains(shown, "\x1b[32m"); coloured != tt.coloured || !strings.Contains(all, tt.bar) || strings.Contains(shown, "digest=") {
 				t.Errorf("colours: %v, want %v, a bar like %q, and no digest", coloured, tt.coloured, tt.bar)
 			}
-			for _, want := range []string{"linear · linear, 2 parameters", "100 %  epoch 1000 of 1000", "step 100,000   loss", "RMSE     0.3", "next     ringtrain predict export/linear"} {
+			for _, want := range []string{" linear, 2 parameters", "100 %  epoch 1000 of 1000", "step 100,000   loss", "RMSE     0.3", "next     ringtrain predict export/linear"} {
 				if strings.Count(all, want) != 1 {
 					t.Errorf("%q stands %d times on the screen, want once", want, strings.Count(all, want))
 				}
