@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
-	"slices"
-	"time"
 
 	"ringtrain/export/history"
 	"ringtrain/model/train/report"
@@ -40,7 +37,7 @@ func dataOf(run *history.Run) (string, error) {
 	events := gathered(run.Events)
 	lines := make([][]byte, len(events))
 	for i, e := range events {
-		if lines[i], err = report.Line(rounded(e.Event), e.Time); err != nil {
+		if lines[i], err = report.Line(e.Event, e.Time); err != nil {
 			return "", err
 		}
 	}
@@ -68,49 +65,4 @@ func gathered(events []report.Stamped) []report.Stamped {
 		all = append(all, s)
 	}
 	return all
-}
-
-// rounded returns an event of a curve with the digits that a page shows: most of a report is such events.
-func rounded(e report.Event) report.Event {
-	switch e := e.(type) {
-	case report.Step:
-		e.Due = nil
-		e.Loss, e.LearningRate, e.ExamplesPerS = digits(e.Loss), digits(e.LearningRate), float64(digits(report.Number(e.ExamplesPerS)))
-		for _, s := range []*report.Seconds{&e.Interval, &e.Compute, &e.Update, &e.Reduce, &e.Input, &e.Exposed, &e.Left} {
-			*s = seconds(*s)
-		}
-		if s := e.Straggler; s != nil {
-			e.Straggler = &report.Straggler{Rank: s.Rank, Host: s.Host, Share: digits(s.Share)}
-		}
-		return e
-	case report.Ranks:
-		e.Ranks = slices.Clone(e.Ranks)
-		for i := range e.Ranks {
-			r := &e.Ranks[i]
-			r.Busy, r.Waited = seconds(r.Busy), seconds(r.Waited)
-		}
-		return e
-	}
-	return e
-}
-
-// digits rounds a number to five digits.
-func digits(n report.Number) report.Number {
-	if n == 0 || math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
-		return n
-	}
-	unit := math.Pow(10, 4-math.Floor(math.Log10(math.Abs(float64(n)))))
-	if math.IsInf(unit, 0) {
-		return n // as small as a float64 can be
-	}
-	return report.Number(math.Round(float64(n)*unit) / unit)
-}
-
-// seconds rounds a duration to four digits, at most.
-func seconds(s report.Seconds) report.Seconds {
-	unit := time.Duration(1)
-	for time.Duration(s)/unit >= 1e4 {
-		unit *= 10
-	}
-	return report.Seconds(time.Duration(s).Round(unit))
 }

@@ -91,10 +91,9 @@ func (t *tracker) event(l *Loop, now time.Time, due bool) report.Step {
 	p.end(now)
 	line.end(now)
 	e := report.Step{
-		Step: l.Step, Steps: l.Steps, Epoch: l.Source.Position().LastEpoch(), Examples: p.examples, Loss: p.mean,
-		LearningRate: shortest(l.Schedule.Rate(max(l.Step-1, 0))), ExamplesPerS: perSecond(p.examples, p.took), Interval: report.Seconds(p.took),
-		Compute: report.Seconds(p.times.compute), Update: report.Seconds(p.times.update), Reduce: report.Seconds(p.times.reduce),
-		Input: report.Seconds(p.times.input), Exposed: report.Seconds(p.times.exposed),
+		Step: l.Step, Steps: l.Steps, Epoch: l.Source.Position().LastEpoch(), Examples: p.examples, Loss: shortest(float32(p.mean)),
+		LearningRate: shortest(l.Schedule.Rate(max(l.Step-1, 0))), ExamplesPerS: float64(shortest(float32(perSecond(p.examples, p.took)))), Interval: micro(p.took),
+		Compute: micro(p.times.compute), Update: micro(p.times.update), Reduce: micro(p.times.reduce), Input: micro(p.times.input), Exposed: micro(p.times.exposed),
 	}
 	took, steps, from := line.took, line.steps, l.loads.line
 	if due {
@@ -103,10 +102,10 @@ func (t *tracker) event(l *Loop, now time.Time, due bool) report.Step {
 	} else { // the line is too short for a rate
 		took, steps, from = took+t.before.took, steps+t.before.steps, l.loads.before
 	}
-	e.Left = report.Seconds(float64(took) / float64(max(steps, 1)) * float64(max(l.Steps-l.Step, 0)))
+	e.Left = micro(time.Duration(float64(took) / float64(max(steps, 1)) * float64(max(l.Steps-l.Step, 0))))
 	if rank, share := l.loads.straggler(from, took); rank >= 0 {
 		w := l.Group.Membership().Workers[rank]
-		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: report.Number(share)}
+		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: shortest(float32(share))}
 	}
 	*p = p.next(now)
 	return e
@@ -132,6 +131,9 @@ func (t *tracker) ranks(l *Loop, now time.Time) report.Ranks {
 	t.ranksAt, t.ranksTotal = now, total
 	return e
 }
+
+// micro returns a duration in whole microseconds: a history is mostly such numbers.
+func micro(d time.Duration) report.Seconds { return report.Seconds(d.Round(time.Microsecond)) }
 
 // shortest returns the number of the fewest digits that is v as a float32.
 func shortest(v float32) report.Number {
