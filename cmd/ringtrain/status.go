@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strings"
@@ -43,24 +42,22 @@ func runStatus(a *app, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	form := show.StatusTable
-	if wantsJSON(c, a.getenv) {
-		form = show.StatusJSON
-	}
-	return a.showJob(ctx, c, look, func(all []rendezvous.Status) error { return form(statusOut(a, c), all) }, word)
+	return a.showJob(ctx, c, look, joblist.Entry{Address: word})
 }
 
-// statusOut returns standard output: for text, or for JSON, whose lines stay whole.
-func statusOut(a *app, c *cli.Context) io.Writer {
-	if wantsJSON(c, a.getenv) {
-		return show.Verbatim(a.out)
+// showJob writes the status of a job once or, with --watch, repeatedly. of has no command if the job is
+// known by its address alone.
+func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (joblist.Source, error), of joblist.Entry) error {
+	write := func(all []rendezvous.Status) error {
+		var jobs []joblist.Job
+		for _, s := range all {
+			jobs = append(jobs, joblist.Job{Entry: of, Status: s})
+		}
+		if wantsJSON(c, a.getenv) {
+			return show.JobJSON(show.Verbatim(a.out), jobs)
+		}
+		return show.StatusTable(a.stdout, jobs)
 	}
-	return a.stdout
-}
-
-// showJob writes the status of a job once or, with --watch, repeatedly. at names the
-// rendezvous in messages.
-func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (joblist.Source, error), write func([]rendezvous.Status) error, at string) error {
 	if c.Bool("watch") {
 		w := &joblist.Watcher{Look: look, Show: write, Notice: func(text string) { fmt.Fprintln(a.stderr, text) }}
 		return w.Run(ctx)
@@ -75,7 +72,7 @@ func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Con
 		return err
 	}
 	if len(all) == 0 {
-		return noJob(at, c.String("job-id"))
+		return noJob(of.Address, c.String("job-id"))
 	}
 	return write(all)
 }
@@ -123,18 +120,7 @@ func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error 
 		look := func(ctx context.Context) (joblist.Source, error) {
 			return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: j.Address, Token: j.Token, JobID: cmp.Or(id, j.Status.JobID)})
 		}
-		form := show.OneJobTable
-		if wantsJSON(c, a.getenv) {
-			form = show.JobJSON
-		}
-		write := func(all []rendezvous.Status) error {
-			var of []joblist.Job
-			for _, s := range all {
-				of = append(of, joblist.Job{Entry: j.Entry, Status: s})
-			}
-			return form(statusOut(a, c), of)
-		}
-		return a.showJob(ctx, c, look, write, j.Address)
+		return a.showJob(ctx, c, look, j.Entry)
 	}
 	for _, j := range jobs {
 		if !answers(j) {
@@ -151,7 +137,7 @@ func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error 
 	case c.Bool("watch"):
 		return exitcode.With(exitcode.Usage, fmt.Errorf("%s of yours on this host, want one for --watch: %s", phrase.Count(len(jobs), "job"), idsOf(jobs)))
 	case wantsJSON(c, a.getenv):
-		return show.JobJSON(statusOut(a, c), jobs)
+		return show.JobJSON(show.Verbatim(a.out), jobs)
 	}
 	return show.JobTable(a.stdout, jobs)
 }

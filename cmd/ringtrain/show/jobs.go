@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"ringtrain/model/train/report"
 	"text/tabwriter"
 	"time"
 
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/joblist"
-	"ringtrain/ring/rendezvous"
 )
 
 // JobTable writes a line for each job.
@@ -28,24 +27,6 @@ func JobTable(w io.Writer, jobs []joblist.Job) error {
 	return written(w, &b, t)
 }
 
-// OneJobTable writes the status of a job of this host, and where its history and its live page are.
-func OneJobTable(w io.Writer, jobs []joblist.Job) error {
-	for _, j := range jobs {
-		if err := StatusTable(w, []rendezvous.Status{j.Status}); err != nil {
-			return err
-		}
-		for _, place := range [][2]string{{"history ", j.History}, {"dashboard ", j.Dashboard}} {
-			if place[1] == "" {
-				continue
-			}
-			if _, err := fmt.Fprintln(w, place[0]+place[1]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // listedJob is the event of a job of this host.
 type listedJob struct {
 	jobStatus
@@ -57,11 +38,15 @@ type listedJob struct {
 	Since      time.Time `json:"since"`
 }
 
-// JobJSON writes one object for each job.
+// JobJSON writes one object for each job. Of a job without a command only the rendezvous is known.
 func JobJSON(w io.Writer, jobs []joblist.Job) error {
 	var errs []error
 	for _, j := range jobs {
-		line, err := report.Line(listedJob{statusEvent(j.Status), j.Command, j.Address, j.Dashboard, j.History, j.PID, j.Since.UTC()}, time.Now())
+		var e report.Event = statusEvent(j.Status)
+		if j.Command != "" {
+			e = listedJob{statusEvent(j.Status), j.Command, j.Address, j.Dashboard, j.History, j.PID, j.Since.UTC()}
+		}
+		line, err := report.Line(e, time.Now())
 		if err != nil {
 			return exitcode.With(exitcode.Internal, err)
 		}

@@ -2,12 +2,10 @@ package show
 
 import (
 	"bytes"
-	"io"
 	"time"
 
 	"ringtrain/model/train"
 	"ringtrain/model/train/report"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -78,19 +76,4 @@ func StatusLine(s rendezvous.Status) []byte {
 		panic("show: a status cannot be written as JSON")
 	}
 	return bytes.TrimSuffix(line, []byte("\n"))
-}
-
-// StatusJSON writes one object for each job.
-func StatusJSON(w io.Writer, all []rendezvous.Status) error {
-	now := time.Now()
-	for _, s := range all {
-		line, err := report.Line(statusEvent(s), now)
-		if err != nil {
-			return exitcode.With(exitcode.Internal, err)
-		}
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -9,14 +9,17 @@ import (
 	"text/tabwriter"
 
 	"ringtrain/model/train"
+	"ringtrain/ring/joblist"
 	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous"
 )
 
-// StatusTable writes the jobs as text: a line for each job, then one for each rank.
-func StatusTable(w io.Writer, all []rendezvous.Status) error {
+// StatusTable writes the jobs as text: a line for each job, one for each rank, and where its history and its live page
+// are.
+func StatusTable(w io.Writer, jobs []joblist.Job) error {
 	var b bytes.Buffer
-	for _, s := range all {
+	for _, j := range jobs {
+		s := j.Status
 		fmt.Fprintln(&b, jobLine(s))
 		if s.Stall != "" {
 			fmt.Fprintln(&b, s.Stall)
@@ -30,6 +33,11 @@ func StatusTable(w io.Writer, all []rendezvous.Status) error {
 			fmt.Fprintln(t, rankLine(r))
 		}
 		t.Flush() // to memory
+		for _, place := range [][2]string{{"history", j.History}, {"dashboard", j.Dashboard}} {
+			if place[1] != "" {
+				fmt.Fprintln(&b, place[0]+" "+place[1])
+			}
+		}
 	}
 	_, err := w.Write(b.Bytes())
 	return err
