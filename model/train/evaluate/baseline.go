@@ -30,10 +30,10 @@ func baseline(classes []float64, squares, weight float64) *report.Baseline {
 }
 
 // NotBetter describes a model of which no metric is better than that of the baseline. It returns "" for other
-// models, and without a baseline.
+// models, without a baseline, and if all labels are equal, which decides nothing.
 func NotBetter(m *report.Metrics) string {
 	b := m.Baseline
-	if b == nil {
+	if b == nil || b.LogLoss != nil && *b.LogLoss == 0 || b.RMSE != nil && *b.RMSE == 0 {
 		return ""
 	}
 	var lost []string

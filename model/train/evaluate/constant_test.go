@@ -99,7 +99,8 @@ func checkBaseline(t *testing.T, d weighing, classes int, m *report.Metrics) {
 	}
 }
 
-// TestNotBetter verifies that a model is no worse than its baseline once one metric is better, and that NaN is not.
+// TestNotBetter verifies that a model is no worse than its baseline once one metric is better, that NaN is not, and that
+// labels that are all equal decide nothing.
 func TestNotBetter(t *testing.T) {
 	n := report.NewNumber
 	base := &report.Baseline{Accuracy: n(0.75), LogLoss: n(0.56), AUC: n(0.5)}
@@ -114,6 +115,8 @@ func TestNotBetter(t *testing.T) {
 		{"NaN", report.Metrics{RMSE: n(math.NaN()), Baseline: &report.Baseline{RMSE: n(2)}}, "RMSE is NaN, the mean gives 2"},
 		{"regression", report.Metrics{RMSE: n(1), Baseline: &report.Baseline{RMSE: n(2)}}, ""},
 		{"no baseline", report.Metrics{RMSE: n(1)}, ""},
+		{"labels of one class", report.Metrics{Accuracy: n(1), LogLoss: n(0.001), Baseline: &report.Baseline{Accuracy: n(1), LogLoss: n(0)}}, ""},
+		{"equal labels", report.Metrics{RMSE: n(0.001), Baseline: &report.Baseline{RMSE: n(0)}}, ""},
 	} {
 		if got := NotBetter(&tt.m); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
