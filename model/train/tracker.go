@@ -17,6 +17,7 @@ type tracker struct {
 
 	point, line interval
 	before      interval // line before the current one
+	pace        float64  // steps in a nanosecond, of the last paceTime
 	ranksAt     time.Time
 	ranksTotal  time.Duration // of the steps until ranksAt
 }
@@ -95,20 +96,31 @@ func (t *tracker) event(l *Loop, now time.Time, due bool) report.Step {
 		LearningRate: shortest(l.Schedule.Rate(max(l.Step-1, 0))), ExamplesPerS: float64(shortest(float32(perSecond(p.examples, p.took)))), Interval: micro(p.took),
 		Compute: micro(p.times.compute), Update: micro(p.times.update), Reduce: micro(p.times.reduce), Input: micro(p.times.input), Exposed: micro(p.times.exposed),
 	}
-	took, steps, from := line.took, line.steps, l.loads.line
+	t.keepPace(now)
+	e.Left = micro(time.Duration(float64(max(l.Steps-l.Step, 0)) / t.pace))
+	took, from := line.took, l.loads.line
 	if due {
 		mean := line.mean
 		e.Due = &mean
 	} else { // the line is too short for a rate
-		took, steps, from = took+t.before.took, steps+t.before.steps, l.loads.before
+		took, from = took+t.before.took, l.loads.before
 	}
-	e.Left = micro(time.Duration(float64(took) / float64(max(steps, 1)) * float64(max(l.Steps-l.Step, 0))))
 	if rank, share := l.loads.straggler(from, took); rank >= 0 {
 		w := l.Group.Membership().Workers[rank]
 		e.Straggler = &report.Straggler{Rank: w.Rank, Host: w.Host, Share: shortest(float32(share))}
 	}
 	*p = p.next(now)
 	return e
+}
+
+// paceTime is the time over which the time left is foretold.
+const paceTime = 30 * time.Second
+
+// keepPace takes the pace of the point that ends: its weight is its share of paceTime, or of the run.
+func (t *tracker) keepPace(now time.Time) {
+	took := max(float64(t.point.took), 1)
+	weight := min(1, took/min(float64(now.Sub(t.startedAt)), float64(paceTime)))
+	t.pace += weight * (float64(t.point.steps)/took - t.pace)
 }
 
 // endLine starts the next line.

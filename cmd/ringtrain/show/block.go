@@ -152,12 +152,11 @@ func (s *runState) bar(shape Shape, columns int) string {
 
 // left says how long the run still takes, "" if it is at its end or nobody knows.
 func (s *runState) left() string {
-	left := s.all.step.Steps - s.all.step.Step
-	if left <= 0 || s.pace <= 0 {
+	left := time.Duration(s.all.step.Left)
+	if left <= 0 {
 		return ""
 	}
-	seconds := max(1, math.Round(float64(left)/s.pace))
-	return lasting(time.Duration(seconds)*time.Second) + " left"
+	return lasting(max(left.Round(time.Second), time.Second)) + " left"
 }
 
 func (s *runState) loss() string { return "loss " + fourDigits(float64(s.shown.step.Loss)) }

@@ -12,7 +12,6 @@ type runState struct {
 	all      stretch // since the start
 	shown    stretch // the last whole second, or what there is of the first
 	second   stretch // the second that goes on
-	pace     float64 // steps in a second, of the last paceTime
 	eval     *report.Metrics
 	evals    []report.Metrics // those of input.evals after eval, and of the test records
 	saved    *report.Checkpointed
@@ -28,7 +27,6 @@ func (s *runState) add(e report.Event) {
 	case report.Generation:
 		s.start.WorldSize = e.WorldSize
 	case report.Step:
-		s.keepPace(e)
 		s.all.add(e)
 		s.second.add(e)
 		if s.second.step.Interval >= shownTime || s.shown.step.Interval < shownTime {
@@ -53,19 +51,6 @@ func (s *runState) add(e report.Event) {
 			s.eval = e.Eval
 		}
 	}
-}
-
-// paceTime is the time over which the time left is foretold.
-const paceTime = report.Seconds(30 * time.Second)
-
-// keepPace takes the pace of the next steps: its weight is their share of paceTime, or of the run.
-func (s *runState) keepPace(e report.Step) {
-	before := max(s.all.step.Step, s.start.RestoredStep)
-	if e.Interval <= 0 || e.Step < before { // steps are repeated
-		return
-	}
-	weight := min(1, float64(e.Interval)/float64(min(s.all.step.Interval+e.Interval, paceTime)))
-	s.pace += weight * (float64(e.Step-before)/time.Duration(e.Interval).Seconds() - s.pace)
 }
 
 // saysNothing reports whether a choice changes nothing: that of the codec on one host, where gradients stay in memory.

@@ -39,9 +39,9 @@ func runOf(events ...report.Event) *runState {
 // mnistRun returns the state at step 1,260 of mnist.
 func mnistRun() *runState {
 	slow := report.Straggler{Rank: 3, Host: "host-b", Share: 0.41}
-	from := report.Step{Step: 1218, Steps: 3000, Interval: 29 * second, Straggler: &slow} // 42 steps a second
+	from := report.Step{Step: 1218, Steps: 3000, Interval: 29 * second, Straggler: &slow}
 	return runOf(mnistStart(), from, mnistEval(1200), report.Step{
-		Step: 1260, Steps: 3000, Epoch: 3, Examples: 29750, Loss: 0.30532, ExamplesPerS: 29750, Interval: second,
+		Step: 1260, Steps: 3000, Epoch: 3, Examples: 29750, Loss: 0.30532, ExamplesPerS: 29750, Interval: second, Left: second * 414 / 10,
 		Input: second * 15 / 100, Compute: second / 4, Exposed: second * 6 / 10, Straggler: &slow,
 	})
 }

@@ -18,7 +18,7 @@ type Step struct {
 	Reduce       Seconds `json:"reduce_s"` // the whole exchange, hidden behind backward or not
 	Input        Seconds `json:"input_s"`
 	Exposed      Seconds `json:"exposed_s"` // part of reduce_s: time in which training waited
-	Left         Seconds `json:"left_s"`    // until the last step at the rate of the same interval as Straggler
+	Left         Seconds `json:"left_s"`    // until the last step at the pace of the last half minute
 
 	// Objective is the loss plus the penalties of the current weights; nil without penalties.
 	Objective *Number `json:"objective,omitempty"`
