@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,13 +40,11 @@ type live struct {
 	over  bool // the run has ended
 	final bool // and its last state is drawn
 
-	writing      *sync.Mutex // of the screen; guards the fields below
-	rows, widest int         // of the block on the screen; 0: there is none
-	gone         bool        // the process ends
+	writing *sync.Mutex // of the screen; guards the fields below
+	rows    int         // of the block on the screen; 0: there is none
+	columns int         // of the screen when it was drawn
+	gone    bool        // the process ends
 }
-
-// uncoloured takes the colours out of a line.
-var uncoloured = strings.NewReplacer("\x1b["+red+"m", "", "\x1b["+green+"m", "", "\x1b["+yellow+"m", "", "\x1b[0m", "")
 
 // Follow has the Reporter show a run, with a live block where it draws.
 func (r *Reporter) Follow(next Next) {
@@ -60,7 +56,6 @@ func (r *Reporter) Follow(next Next) {
 	file := f.out.(*os.File)
 	r.live = newLive(f, func() Shape { return shapeOf(file) }, func() bool { return inForeground(file) })
 	r.Views = append(r.Views, r.live.event)
-	go r.live.watch()
 }
 
 // IsLive reports whether a live block shows the run.
@@ -107,12 +102,6 @@ func (l *live) touch() {
 	}
 }
 
-// resized has the block drawn once the terminal keeps its size for drawEvery.
-func (l *live) resized() {
-	l.asked.Store(true)
-	l.draws.Reset(drawEvery)
-}
-
 // lines returns the lines of the block now. last asks for those of a run that has ended, which it returns once.
 func (l *live) lines(shape Shape, last bool) []string {
 	l.mu.Lock()
@@ -131,28 +120,20 @@ func (l *live) draw() {
 	l.asked.Store(false)
 	shape := l.shape()
 	if lines := l.lines(shape, false); lines != nil && !l.gone && l.atHand() {
-		_, _ = io.WriteString(l.out, l.erase(shape)+l.drawn(lines)) // the next line tells of a terminal that is gone
+		_, _ = io.WriteString(l.out, l.erase(shape)+strings.Join(lines, "\n")) // the next line tells of a terminal that is gone
+		l.rows, l.columns = len(lines), shape.Columns
 	}
 }
 
-// drawn returns the text that draws lines. The caller holds the lock of the screen.
-func (l *live) drawn(lines []string) string {
-	l.rows, l.widest = len(lines), 0
-	for _, line := range lines {
-		l.widest = max(l.widest, Width(uncoloured.Replace(line)))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// erase returns the text that clears the block. A terminal that has become narrower than the block shows it on rows
-// that nobody knows: there it stays.
+// erase returns the text that clears the block. A terminal that has become narrower shows it on rows that nobody
+// knows: there it stays.
 func (l *live) erase(shape Shape) string {
 	rows := l.rows
 	l.rows = 0
 	switch {
 	case rows == 0:
 		return ""
-	case l.widest > shape.Columns:
+	case l.columns > shape.Columns:
 		return "\n"
 	case rows == 1:
 		return "\r\x1b[J"
@@ -196,15 +177,6 @@ func (l *live) leave() {
 	if l.rows > 0 {
 		l.rows = 0
 		_, _ = io.WriteString(l.out, "\n") // the next line tells of a terminal that is gone
-	}
-}
-
-// watch draws the block anew when the terminal has another size, until the process ends.
-func (l *live) watch() {
-	sizes := make(chan os.Signal, 1)
-	signal.Notify(sizes, syscall.SIGWINCH)
-	for range sizes {
-		l.resized()
 	}
 }
 
