@@ -2,6 +2,7 @@ package input
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,9 +19,9 @@ import (
 )
 
 // Output is a file being written. The file appears under its name, complete, when Commit
-// returns nil.
+// returns nil. A device or a pipe is written as it comes.
 type Output struct {
-	name, beside string
+	name, beside string   // beside is empty for a device or a pipe
 	target       string   // where the links of name end
 	file         *os.File // nil after Commit or Close
 	buffer       *bufio.Writer
@@ -32,11 +33,7 @@ type Output struct {
 // exitcode.CannotCreate if the file exists and overwrite is false, or if it cannot be
 // created. A link stays, and its file is written. Equal content gives equal files.
 func Create(name string, overwrite bool) (*Output, error) {
-	target, err := folder.File(name)
-	if err != nil {
-		return nil, fmt.Errorf("output: %w", err)
-	}
-	o, err := create(name, target, overwrite)
+	o, err := start(name, overwrite)
 	if err == nil && strings.HasSuffix(name, ".gz") {
 		o.gzip = gzip.NewWriter(o.buffer)
 		o.w = o.gzip
@@ -52,12 +49,28 @@ func CreateRaw(name string, overwrite bool) (*Output, error) {
 	return create(name, name, overwrite)
 }
 
+// start opens a device or a pipe as it stands, and else a file beside the target of name.
+func start(name string, overwrite bool) (*Output, error) {
+	if info, err := os.Stat(name); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
+		return open(name, "", "", os.O_WRONLY)
+	}
+	target, err := folder.File(name)
+	if err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	return create(name, target, overwrite)
+}
+
 func create(name, target string, overwrite bool) (*Output, error) {
 	if _, err := os.Lstat(target); err == nil && !overwrite {
 		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, fs.ErrExist))
 	}
 	beside := fmt.Sprintf("%s.tmp-%016x", target, rand.Uint64())
-	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return open(name, target, beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+}
+
+func open(name, target, beside string, flags int) (*Output, error) {
+	f, err := os.OpenFile(cmp.Or(beside, name), flags, 0o666)
 	if err != nil {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pe.Err // without the temporary name
@@ -87,6 +100,9 @@ func (o *Output) Commit() error {
 	if err := o.buffer.Flush(); err != nil {
 		return o.fault(err)
 	}
+	if o.beside == "" {
+		return o.Close()
+	}
 	if err := o.file.Sync(); err != nil {
 		return o.fault(err)
 	}
@@ -106,7 +122,10 @@ func (o *Output) Close() error {
 	if o.file == nil {
 		return nil
 	}
-	err := errors.Join(o.file.Close(), os.Remove(o.beside))
+	err := o.file.Close()
+	if o.beside != "" {
+		err = errors.Join(err, os.Remove(o.beside))
+	}
 	o.file = nil
 	return o.fault(err)
 }
