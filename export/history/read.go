@@ -42,6 +42,9 @@ func Each(path string, take func(report.Stamped)) (file string, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		file = filepath.Join(path, File)
 	}
+	if info, err := os.Stat(file); err == nil && filepath.Base(file) == File && !info.Mode().IsRegular() {
+		return file, exitcode.With(exitcode.NoInput, fmt.Errorf("%s is no file", file)) // a pipe would be waited for
+	}
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s: no history: want a job, a folder of checkpoints with %s, or lines that --json has written", path, File)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"ringtrain/model/train/report"
@@ -68,6 +69,30 @@ func TestReadFaults(t *testing.T) {
 	}
 	if _, err := Read(filepath.Join(t.TempDir(), "none")); exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), "none: no history") {
 		t.Errorf("a folder that is not there: %v with code %d", err, exitcode.Of(err))
+	}
+}
+
+// TestReadPipe verifies that a folder or a pipe in place of the history is refused, and not waited for. A pipe
+// of another name is read, as a shell makes one of saved lines that are compressed.
+func TestReadPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, File)
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Dir(filepath.Dir(write(t, File+"/x", "")))
+	for _, path := range []string{dir, pipe, folder} {
+		if _, err := Read(path); exitcode.Of(err) != exitcode.NoInput || !strings.HasSuffix(err.Error(), File+" is no file") {
+			t.Errorf("%s: %v, want that the history is no file", path, err)
+		}
+	}
+	saved := filepath.Join(dir, "night.jsonl")
+	if err := syscall.Mkfifo(saved, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go os.WriteFile(saved, []byte(startLine), 0)
+	if run, err := Read(saved); err != nil || len(run.Events) != 1 {
+		t.Errorf("a pipe with saved lines: %v, %v", run, err)
 	}
 }
 
