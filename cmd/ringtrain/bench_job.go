@@ -15,6 +15,7 @@ import (
 	"ringtrain/bench/speed"
 	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/job"
+	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
@@ -46,8 +47,7 @@ func runBenchJob(a *app, c *cli.Context) error {
 	if err := trialSettings(a, c, &t); err != nil {
 		return err
 	}
-	out := a.newReporter(c, 0)
-	plot := bench.Plot{Title: "training"}
+	var trials []speed.Trial
 	for _, word := range c.Args().Slice() {
 		if err := placeJob(&t, folder, word); err != nil {
 			return err
@@ -55,6 +55,11 @@ func runBenchJob(a *app, c *cli.Context) error {
 		if _, err := job.Load(t.Job, a.environ, t.Sets); err != nil {
 			return err
 		}
+		trials = append(trials, t)
+	}
+	out := a.newReporter(c, 0)
+	plot := bench.Plot{Title: "training"}
+	for _, t := range trials {
 		rows, err := t.Run(a.ctx)
 		if err != nil {
 			return err
@@ -147,8 +152,8 @@ func numbersOfRanks(list string, slots int, most bool) ([]int, error) {
 	}
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 {
-			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("-np has %q, want numbers of ranks, as in 1,2,4", word))
+		if err != nil || n < 1 || n > ring.MaxWorldSize {
+			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("-np has %q, want numbers of ranks up to %d, as in 1,2,4", word, ring.MaxWorldSize))
 		}
 		if most && n > slots {
 			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("-np has %d, want at most the %d slots of the hosts", n, slots))

@@ -150,6 +150,8 @@ func TestBenchUsage(t *testing.T) {
 		"job resnet":                             `no job resnet (did you mean lenet?): want a job file, a built-in job, or a kind of model`,
 		"job mlp -np 0":                          `-np has "0", want numbers of ranks`,
 		"job mlp -np 1,x":                        `-np has "x", want numbers of ranks`,
+		"job mlp -np 5000":                       `-np has "5000", want numbers of ranks up to 4096`,
+		"job mlp resnet":                         `no job resnet (did you mean lenet?)`, // before mlp is timed
 		"job mlp -np 3 -H localhost:2":           "-np has 3, want at most the 2 slots of the hosts",
 		"job mlp --codec int9":                   "int9",
 		"job mlp --set input.bach=5":             "bach",

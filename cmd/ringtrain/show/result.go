@@ -39,7 +39,11 @@ func row(word, cell string) string { return fmt.Sprintf("%-*s%s", wordColumns, w
 func (s *runState) result(next Next, shape Shape) []string {
 	columns := columnsOf(shape)
 	lines := append(s.scores(columns), s.places(columns)...)
-	took := fmt.Sprintf("%s, %s examples/s on %s", lasting(time.Duration(s.done.Took)), Commas(int64(s.done.ExamplesPerS)), phrase.Count(s.start.WorldSize, "rank"))
+	took := lasting(time.Duration(s.done.Took))
+	if s.done.ExamplesPerS > 0 {
+		took += fmt.Sprintf(", %s examples/s", Commas(int64(s.done.ExamplesPerS)))
+	}
+	took += " on " + phrase.Count(s.start.WorldSize, "rank")
 	if w := s.all.straggler(); w != nil {
 		took += fmt.Sprintf(", %.0f %% of it waiting for rank %d", 100*w.Share, w.Rank)
 	}

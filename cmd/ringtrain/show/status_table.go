@@ -78,7 +78,7 @@ func waitText(r rendezvous.RankStatus) string {
 	}
 	text := fmt.Sprintf("%s %d", w.Operation, w.Seq)
 	if w.Elements > 0 {
-		text += fmt.Sprintf(" of %d elements", w.Elements)
+		text += fmt.Sprintf(" (%s elements)", Commas(int64(w.Elements)))
 	}
 	if w.Peer >= 0 {
 		text = fmt.Sprintf("rank %d in ", w.Peer) + text
