@@ -39,11 +39,12 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 	case report.Waiting:
 		return t.take("waiting", &s, apart)
 	case report.Metrics:
-		numbers := report.Stamped{Event: withoutLists(e), Time: s.Time}
-		if kept := t.take("eval "+e.Split+" "+e.Name, &s, apart*time.Duration(1+listed(e)/500)); kept != nil {
-			return kept
+		curve := "eval " + e.Split + " " + e.Name
+		if !t.isDue(curve, apart*time.Duration(1+listed(e)/500)) {
+			s.Event = withoutLists(e)
+			return []report.Stamped{s}
 		}
-		return []report.Stamped{numbers}
+		return t.point(curve, &s)
 	}
 	all := append(t.sums(), s)
 	t.steps, t.ranks = report.Stamped{}, report.Stamped{}
@@ -55,10 +56,20 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 
 // take takes an event as the next point of a curve, unless the last one lies closer than a distance.
 func (t *thinner) take(curve string, s *report.Stamped, apart time.Duration) []report.Stamped {
-	at, some := t.kept[curve]
-	if some && t.gone-at < apart {
+	if !t.isDue(curve, apart) {
 		return nil
 	}
+	return t.point(curve, s)
+}
+
+// isDue reports whether the last point of a curve lies at least a distance back.
+func (t *thinner) isDue(curve string, apart time.Duration) bool {
+	at, some := t.kept[curve]
+	return !some || t.gone-at >= apart
+}
+
+// point takes an event as the next point of a curve.
+func (t *thinner) point(curve string, s *report.Stamped) []report.Stamped {
 	if t.kept == nil {
 		t.kept = map[string]time.Duration{}
 	}

@@ -21,7 +21,7 @@ const (
 	batchBytes = 64 << 10
 )
 
-// A hub hands the events of a run to its readers, each at its own pace: who publishes waits for none. Its keeper has
+// A hub hands the events of a run to its readers, each at its own pace: a view waits for no reader. Its keeper has
 // the thinned history for readers that come late. The zero hub has no events.
 type hub struct {
 	keeper history.Keeper

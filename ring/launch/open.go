@@ -124,7 +124,7 @@ func (l *launcher) announce() {
 		}
 		ranks[s.Host] = append(ranks[s.Host], s)
 	}
-	if !l.config.Quiet && l.config.Read == nil { // what reads a job tells its ranks
+	if !l.config.Quiet && l.config.Read == nil { // the Reader tells the ranks
 		l.config.tell(fmt.Sprintf("%s on %s", phrase.Count(len(l.assignments), "rank"), phrase.Count(used, "host")))
 	}
 	if l.config.Bind != process.BindCore {
