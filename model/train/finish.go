@@ -187,7 +187,7 @@ func (r *run) done(digest string) error {
 	r.team.Progress(r.loop.Step, "end")
 	sent, between := g.SentBytes()
 	var mine []byte
-	for _, v := range []int64{r.sent + sent, r.sentBetween + between, maxRSS(), int64(r.stopped)} {
+	for _, v := range []int64{r.sent + sent, r.sentBetween + between, statusBytes("VmHWM"), int64(r.stopped)} {
 		mine = binary.LittleEndian.AppendUint64(mine, uint64(v))
 	}
 	all, err := gatherEqual(r.signals.alone, g, mine)

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -62,54 +61,26 @@ func (t *Trainer) checkMemory(ranks, examples int) error {
 	return t.checkMemoryFits(ranks, examples, free)
 }
 
-// maxRSS returns the largest resident memory of this process in bytes, 0 if the system does not report
-// it. It reads VmHWM, because getrusage includes the memory of the parent before exec.
-func maxRSS() int64 {
+// statusBytes returns a line of memory of this process in bytes, 0 if the system does not report it. VmHWM is the largest
+// resident memory: getrusage includes the memory of the parent before exec.
+func statusBytes(line string) int64 {
 	text, _ := os.ReadFile("/proc/self/status")
-	n, _ := limits.Sum(text, "VmHWM")
+	n, _ := limits.Sum(text, line)
 	return n
 }
 
-// memory is the resident memory of this process, which is read at most ten times a second.
+// memory is the resident memory of this process, which is read as often as it is told.
 type memory struct {
-	file  *os.File // statm of proc(5); nil: unknown
 	asked time.Time
 	bytes int64
-	text  [128]byte
 }
-
-// memoryInterval is the time between two readings.
-const memoryInterval = 100 * time.Millisecond
 
 // read returns the resident bytes, 0 if the system does not report them.
 func (m *memory) read(now time.Time) int64 {
-	if now.Sub(m.asked) < memoryInterval {
-		return m.bytes
+	if now.Sub(m.asked) >= ranksInterval {
+		m.asked, m.bytes = now, statusBytes("VmRSS")
 	}
-	if m.asked.IsZero() {
-		m.file, _ = os.Open("/proc/self/statm")
-	}
-	m.asked, m.bytes = now, 0
-	if m.file == nil {
-		return 0
-	}
-	n, _ := m.file.ReadAt(m.text[:], 0)
-	_, rest, _ := bytes.Cut(m.text[:n], []byte(" ")) // behind the size of the address space
-	for _, c := range rest {
-		if c < '0' || c > '9' {
-			break
-		}
-		m.bytes = 10*m.bytes + int64(c-'0')
-	}
-	m.bytes *= int64(os.Getpagesize())
 	return m.bytes
-}
-
-// close closes the file.
-func (m *memory) close() {
-	if m.file != nil {
-		m.file.Close()
-	}
 }
 
 // ShareCores limits the threads of this process to its share of the host's cores, permanently. It

@@ -144,7 +144,6 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 // Close closes the input, the folder of checkpoints with its history, and the event file.
 func (t *Trainer) Close() error {
 	defer t.eval.loader.Wait() // closed data ends its reading
-	t.memory.close()
 	err := t.reporter.closeHistory()
 	if t.outputs.folder != nil {
 		err = errors.Join(err, t.outputs.folder.Close())
