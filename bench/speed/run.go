@@ -98,18 +98,19 @@ func (r Run) Time(ctx context.Context) (Result, error) {
 	case cause != nil:
 		return Result{}, cause
 	}
-	return Result{}, fmt.Errorf("%s ended before it was timed (%w)%s", strings.Join(argv[1:], " "), errors.Join(err), stderr)
+	if err == nil {
+		err = errors.New("exit code 0")
+	}
+	return Result{}, fmt.Errorf("%s ended before it was timed (%w)%s", strings.Join(argv[1:], " "), err, stderr)
 }
 
 // A window accumulates the step events after the warm-up.
 type window struct {
 	warm, measure time.Duration
 
-	begun, last time.Time // of the start and of the last event
-	took        time.Duration
-	examples    float64
-	parts       [4]float64 // seconds: input, compute, exchange, update
-	loss        float64
+	begun, last time.Time   // of the start and of the last event
+	steps       report.Step // the sum after the warm-up
+	loss        report.Number
 	batch       int
 	parameters  int
 	kernels     string
@@ -130,30 +131,25 @@ func (w *window) add(line []byte) {
 			w.rss = max(w.rss, rank.RSS)
 		}
 	case report.Step:
-		if w.begun.IsZero() {
-			return
-		}
-		if took := at.Time.Sub(w.last); w.last.Sub(w.begun) >= w.warm {
-			w.took += took
-			w.examples += e.ExamplesPerS * took.Seconds()
-			for i, part := range [...]report.Seconds{e.Input, e.Compute - e.Update, e.Exposed, e.Update} {
-				w.parts[i] += time.Duration(part).Seconds()
-			}
-			w.loss = float64(e.Loss)
+		if !w.begun.IsZero() && w.last.Sub(w.begun) >= w.warm {
+			w.steps, w.loss = w.steps.Add(e), e.Loss
 		}
 		w.last = at.Time
 	}
 }
 
-func (w *window) full() bool { return w.took > 0 && w.took >= w.measure }
+func (w *window) full() bool {
+	return w.steps.Interval > 0 && time.Duration(w.steps.Interval) >= w.measure
+}
 
 // result returns the mean over the window.
 func (w *window) result() (Result, error) {
-	r := Result{ExamplesPerS: w.examples / w.took.Seconds(), Loss: w.loss, Batch: w.batch, Parameters: w.parameters, Kernels: w.kernels, RSS: w.rss}
-	whole := w.parts[0] + w.parts[1] + w.parts[2] + w.parts[3]
+	s := w.steps
+	r := Result{ExamplesPerS: s.ExamplesPerS, Loss: float64(w.loss), Batch: w.batch, Parameters: w.parameters, Kernels: w.kernels, RSS: w.rss}
+	whole := float64(s.Input + s.Compute + s.Exposed)
 	if !(r.ExamplesPerS > 0) || !(whole > 0) {
-		return Result{}, fmt.Errorf("%v of steps have %v examples a second, want some", w.took, r.ExamplesPerS)
+		return Result{}, fmt.Errorf("%v of steps have %v examples a second, want some", time.Duration(s.Interval), r.ExamplesPerS)
 	}
-	r.Shares = Shares{w.parts[0] / whole, w.parts[1] / whole, w.parts[2] / whole, w.parts[3] / whole}
+	r.Shares = Shares{float64(s.Input) / whole, float64(s.Compute-s.Update) / whole, float64(s.Exposed) / whole, float64(s.Update) / whole}
 	return r, nil
 }

@@ -28,16 +28,16 @@ func line(event string, ms int, fields string) []byte {
 // weighted by time, and that compute excludes update.
 func TestWindow(t *testing.T) {
 	w := window{warm: time.Second, measure: 2 * time.Second}
-	w.add(line("step", 0, `,"examples_per_s":1`)) // before the start
+	w.add(line("step", 0, `,"examples":1,"interval_s":1`)) // before the start
 	w.add(line("start", 0, `,"parameters":7850,"kernels":"avx2"`))
 	w.add([]byte("words"))
-	w.add(line("step", 1000, `,"examples_per_s":5,"input_s":1`))
-	w.add(line("eval", 1500, `,"examples_per_s":9`))
-	w.add(line("step", 2000, `,"examples_per_s":100,"input_s":0.1,"compute_s":0.5,"exposed_s":0.2,"update_s":0.3,"loss":"NaN"`))
+	w.add(line("step", 1000, `,"examples":5,"interval_s":1,"input_s":1`))
+	w.add(line("eval", 1500, `,"examples":9`))
+	w.add(line("step", 2000, `,"examples":100,"interval_s":1,"input_s":0.1,"compute_s":0.5,"exposed_s":0.2,"update_s":0.3,"loss":"NaN"`))
 	if w.full() {
 		t.Fatal("full after one second, want two")
 	}
-	w.add(line("step", 5000, `,"examples_per_s":200,"input_s":0.1,"compute_s":2.5,"exposed_s":0.2,"update_s":0.3,"loss":0.5`))
+	w.add(line("step", 5000, `,"examples":600,"interval_s":3,"input_s":0.1,"compute_s":2.5,"exposed_s":0.2,"update_s":0.3,"loss":0.5`))
 	if !w.full() {
 		t.Fatal("not full after four seconds, want two")
 	}
@@ -63,7 +63,7 @@ func TestRunEnds(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	script := "#!/bin/sh\n" + `case "$*" in *run*) echo no such job >&2; exit 64;; esac` + "\n" +
 		"echo '" + string(line("start", 0, "")) + "'\n" +
-		"echo '" + string(line("step", 10, `,"examples_per_s":100,"compute_s":1,"loss":1`)) + "'\nexec sleep 60\n"
+		"echo '" + string(line("step", 10, `,"examples":1,"interval_s":0.01,"compute_s":1,"loss":1`)) + "'\nexec sleep 60\n"
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestTrial(t *testing.T) {
 	script := "#!/bin/sh\n" + `echo "$*" >> ` + calls + "\n" + `case "$*" in *"-np 8"*) echo broken >&2; exit 70;; *"-np 2"*) rate=300;; *) rate=100;; esac` + "\n" +
 		"echo '" + string(line("start", 0, `,"parameters":5,"global_batch":50`)) + "'\n" +
 		"echo '" + string(line("ranks", 5, `,"ranks":[{"rank":0,"rss_bytes":7},{"rank":1,"rss_bytes":9}]`)) + "'\n" +
-		`echo '{"event":"step","time":"2026-01-01T00:00:01Z","compute_s":1,"exposed_s":1,"loss":1,"examples_per_s":'$rate'}'` + "\nexec sleep 60\n"
+		`echo '{"event":"step","time":"2026-01-01T00:00:01Z","compute_s":1,"exposed_s":1,"loss":1,"interval_s":1,"examples":'$rate'}'` + "\nexec sleep 60\n"
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -15,25 +15,20 @@ import (
 // An Entry is what other processes of this user on this host need to ask a rendezvous for
 // its status.
 type Entry struct {
-	Command   string // command that runs the job, for people
-	Address   string // address of the rendezvous
-	Token     token.Token
-	Dashboard string // address of the live page, with its token; "": none
-	History   string // file of the events of the run, behind HOST: on another host; "": none, or unknown
-	PID       int
-	Since     time.Time
+	Command   string      `json:"command"` // that runs the job, for people
+	Address   string      `json:"address"` // of the rendezvous
+	Token     token.Token `json:"-"`
+	Dashboard string      `json:"dashboard"` // address of the live page, with its token; "": none
+	History   string      `json:"history"`   // file of the events of the run, behind HOST: on another host; "": none, or unknown
+	PID       int         `json:"pid"`
+	Since     time.Time   `json:"since"`
 }
 
 // entryFile is an Entry in its file.
 type entryFile struct {
-	Command string    `json:"command"`
-	Address string    `json:"address"`
-	Token   string    `json:"token"` // hexadecimal digits; "": none
-	Dash    string    `json:"dashboard"`
-	History string    `json:"history"`
-	PID     int       `json:"pid"`
-	HostID  string    `json:"host_id"` // containers may share the folder but no network
-	Since   time.Time `json:"since"`
+	Entry
+	Revealed string `json:"token"`   // hexadecimal digits; "": none
+	HostID   string `json:"host_id"` // containers may share the folder but no network
 }
 
 const entrySuffix = ".job"
@@ -41,10 +36,8 @@ const entrySuffix = ".job"
 // Add lists a rendezvous of this process until the process ends, or until remove is called.
 // It fills in PID and Since. Its errors are those of [token.Hold].
 func Add(e Entry) (remove func(), err error) {
-	text, err := json.Marshal(entryFile{
-		Command: e.Command, Address: reachable(e.Address), Token: e.Token.Reveal(), Dash: e.Dashboard, History: e.History,
-		PID: os.Getpid(), HostID: rendezvous.Self("").HostID, Since: time.Now().UTC(),
-	})
+	e.Address, e.PID, e.Since = reachable(e.Address), os.Getpid(), time.Now().UTC()
+	text, err := json.Marshal(entryFile{e, e.Token.Reveal(), rendezvous.Self("").HostID})
 	if err != nil {
 		panic("joblist: listing cannot be written as JSON")
 	}
@@ -90,8 +83,8 @@ func parseEntry(text []byte) (l Entry, hostID string, err error) {
 	if _, _, err := net.SplitHostPort(raw.Address); err != nil {
 		return l, "", errors.New("is no listing of a job: the address is not HOST:PORT")
 	}
-	l = Entry{Command: raw.Command, Address: raw.Address, Dashboard: raw.Dash, History: raw.History, PID: raw.PID, Since: raw.Since}
-	if l.Token, err = token.ParseRevealed(raw.Token); err != nil {
+	l = raw.Entry
+	if l.Token, err = token.ParseRevealed(raw.Revealed); err != nil {
 		return l, "", errors.New("is no listing of a job: the token is none")
 	}
 	return l, raw.HostID, nil
