@@ -104,7 +104,8 @@ func appendMetrics(dst []events.Scalar, m *report.Metrics) []events.Scalar {
 		tag   string
 		value *report.Number
 	}{
-		{"epoch", count(m.Epoch)}, {"examples", count(m.Examples)}, {"correct", correct}, {"threshold", m.Threshold}, {"precision", mean(m.Precision)}, {"recall", mean(m.Recall)}, {"f1", mean(m.F1)}, {"bad_records", count(m.Bad)},
+		{"epoch", count(m.Epoch)}, {"examples", count(m.Examples)}, {"correct", correct}, {"threshold", m.Threshold},
+		{"precision", report.Mean(m.Precision)}, {"recall", report.Mean(m.Recall)}, {"f1", report.Mean(m.F1)}, {"bad_records", count(m.Bad)},
 	} {
 		if c.value != nil {
 			dst = append(dst, events.Scalar{Tag: group + c.tag, Value: float64(*c.value)})
@@ -125,17 +126,4 @@ func curveGroup(m *report.Metrics) string {
 		return "eval_train"
 	}
 	return "eval"
-}
-
-// mean returns the mean of a list by class, nil without classes.
-func mean(list []report.Number) *report.Number {
-	if len(list) == 0 {
-		return nil
-	}
-	sum := report.Number(0)
-	for _, n := range list {
-		sum += n
-	}
-	sum /= report.Number(len(list))
-	return &sum
 }

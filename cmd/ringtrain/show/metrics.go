@@ -31,7 +31,7 @@ func writeMetrics(w io.Writer, m report.Metrics) {
 	for k := range m.F1 {
 		fmt.Fprintf(t, "%s\t%.4f\t%.4f\t%.4f\t\n", className(m, k), m.Precision[k], m.Recall[k], m.F1[k])
 	}
-	fmt.Fprintf(t, "mean\t%.4f\t%.4f\t%.4f\t\n", meanOf(m.Precision), meanOf(m.Recall), meanOf(m.F1))
+	fmt.Fprintf(t, "mean\t%.4f\t%.4f\t%.4f\t\n", *report.Mean(m.Precision), *report.Mean(m.Recall), *report.Mean(m.F1))
 	t.Flush()
 	writeCalibration(t, m.Buckets)
 	writeThresholds(t, m)
@@ -117,12 +117,4 @@ func cleared(x report.Number) report.Number {
 		return 0
 	}
 	return x
-}
-
-func meanOf(list []report.Number) report.Number {
-	sum := report.Number(0)
-	for _, n := range list {
-		sum += n
-	}
-	return sum / report.Number(len(list))
 }

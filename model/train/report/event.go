@@ -323,3 +323,16 @@ type Zeros struct {
 
 // NewNumber returns a pointer to f as a Number.
 func NewNumber(f float64) *Number { n := Number(f); return &n }
+
+// Mean returns the mean of a list by class, nil without classes.
+func Mean(list []Number) *Number {
+	if len(list) == 0 {
+		return nil
+	}
+	sum := Number(0)
+	for _, n := range list {
+		sum += n
+	}
+	sum /= Number(len(list))
+	return &sum
+}
