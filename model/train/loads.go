@@ -78,7 +78,7 @@ func (l *loads) take(workers []ring.Worker, steps time.Duration) report.Ranks {
 	for i, now := range l.all {
 		busy := now.busy - l.told[i].busy
 		e.Ranks = append(e.Ranks, report.RankLoad{Rank: i, Host: workers[i].Host, Load: report.Load{
-			Busy: report.Seconds(busy), Waited: report.Seconds(max(steps-busy, 0)), Sent: now.sent - l.told[i].sent, RSS: now.memory,
+			Busy: micro(busy), Waited: micro(max(steps-busy, 0)), Sent: now.sent - l.told[i].sent, RSS: now.memory,
 		}})
 	}
 	copy(l.told, l.all)

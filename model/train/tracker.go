@@ -139,7 +139,7 @@ func (t *tracker) ranksDue(now time.Time, last bool) bool {
 func (t *tracker) ranks(l *Loop, now time.Time) report.Ranks {
 	total := t.total.all()
 	e := l.loads.take(l.Group.Membership().Workers, total-t.ranksTotal)
-	e.Step, e.Interval = l.Step, report.Seconds(now.Sub(t.ranksAt))
+	e.Step, e.Interval = l.Step, micro(now.Sub(t.ranksAt))
 	t.ranksAt, t.ranksTotal = now, total
 	return e
 }

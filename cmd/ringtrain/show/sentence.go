@@ -63,8 +63,8 @@ func stepSentence(e report.Step, metric string) string {
 	if metric != "" {
 		b.WriteString("  " + metric)
 	}
-	if e.Left > 0 {
-		fmt.Fprintf(&b, "  %s left", time.Duration(e.Left).Round(time.Second))
+	if left := time.Duration(e.Left).Round(time.Second); left > 0 {
+		fmt.Fprintf(&b, "  %s left", left)
 	}
 	fmt.Fprintf(&b, "  %s examples/s", Commas(int64(e.ExamplesPerS)))
 	if s := e.Straggler; s != nil {
