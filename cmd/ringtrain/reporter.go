@@ -77,7 +77,8 @@ func (a *app) reportEnd(cmd command, said arguments, err error) {
 			rank = n
 		}
 	}
-	if out := a.reporter(rank, said.switchedOn("json")); rank <= 0 {
+	out := a.reporter(rank, said.switchedOn("json"))
+	if rank <= 0 {
 		out.Emit(show.Failure(ring.CauseOf(err, rank, show.Hostname(), -1)))
 	}
 }

@@ -32,7 +32,7 @@ func newCursor(text []byte) *cursor {
 // notFinite are the numbers that JSON does not know, and numbers of the same length that it knows.
 var notFinite = []struct{ word, number string }{{"NaN", "0.0"}, {"Infinity", "0.000000"}, {"Inf", "0.0"}}
 
-// finite returns text with other numbers in the place of those that JSON does not know. What is in quotes stays.
+// finite returns text with other numbers in the place of those that JSON does not know. Text in quotes stays.
 func finite(text []byte) []byte {
 	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Inf")) {
 		return text

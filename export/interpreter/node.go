@@ -14,7 +14,7 @@ type node struct {
 	outs  []int // the output of each of in
 	uses  int   // how many nodes and answers take its outputs
 
-	// What the program makes of it.
+	// The program sets these.
 	outputs   int
 	bound     any // what bind returned
 	fused     fused

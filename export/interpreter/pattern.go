@@ -52,7 +52,7 @@ func newReplacement(pattern, rewrite []byte) *replacement {
 	return &replacement{bytes.Clone(pattern), bytes.Clone(rewrite), re, []byte(template)}
 }
 
-// apply returns s with its matches replaced. What stands between bytes that are not of UTF-8 is a text each.
+// apply returns s with its matches replaced. Bytes that are not of UTF-8 end a text, and the next one begins behind them.
 func (r *replacement) apply(_ *arena, s []byte) []byte {
 	if !r.re.Match(s) {
 		return s

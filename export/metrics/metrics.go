@@ -4,18 +4,21 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"ringtrain/model/train/report"
 )
 
-// Metrics has the sums of the events of a run. One goroutine at a time may call Event; any may call the other methods.
+// Metrics has the sums of the events of a run. Several goroutines may call its methods.
 type Metrics struct {
 	registry *prometheus.Registry
-	step     int64 // of the newest event
+	mu       sync.Mutex // locked while an event is counted, and while a scrape gathers
+	step     int64      // of the newest event
 
 	steps, examples, restarts, checkpoints, warnings prometheus.Counter
 
@@ -60,13 +63,20 @@ func New(version string) *Metrics {
 	}
 }
 
-// Handler answers with the metrics.
+// Handler answers with the metrics, of whole events.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+	whole := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.registry.Gather()
+	})
+	return promhttp.HandlerFor(whole, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
 // Event counts an event.
 func (m *Metrics) Event(s report.Stamped) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch e := s.Event.(type) {
 	case report.Waiting:
 		m.ranks.Set(float64(e.WorldSize))

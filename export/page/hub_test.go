@@ -130,7 +130,7 @@ func TestLongHistory(t *testing.T) {
 }
 
 // TestUnread verifies that a reader that takes nothing is dropped after 1 MiB of events, and that neither
-// who publishes nor another reader waits for it.
+// the publisher nor another reader waits for it.
 func TestUnread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h hub

@@ -53,7 +53,7 @@ func (f *fresh[T]) get() T {
 }
 
 // fingerprint returns a sum of the names, sizes and times of files and of those in folders. It changes when a
-// file does. What cannot be read is part of the sum.
+// file does. A fault of reading is part of the sum.
 func fingerprint(paths ...string) uint64 {
 	sum := fnv.New64a()
 	for _, path := range paths {
