@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -24,10 +25,16 @@ func memoryCrew(t *testing.T, size int) *crew {
 	return c
 }
 
-// bare joins a rank to the rendezvous, and to nothing else.
+// bare joins a rank to the rendezvous, and to nothing else. Somebody listens at its port, so that a slow beat on a busy
+// machine is no loss, and never answers.
 func (c *crew) bare(t *testing.T, rank int) *rendezvous.Session {
 	t.Helper()
-	s, err := rendezvous.Join(t.Context(), joinOptions(c.places[rank], c.config, selfAt(c.places[rank], "127.0.0.1:1")))
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	s, err := rendezvous.Join(t.Context(), joinOptions(c.places[rank], c.config, selfAt(c.places[rank], silent.Addr().String())))
 	if err != nil {
 		t.Fatalf("rank %d: %v", rank, err)
 	}
