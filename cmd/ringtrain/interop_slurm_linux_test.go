@@ -129,7 +129,7 @@ func TestInteropSlurmHosts(t *testing.T) {
 		e := s.on(0, "sbatch", "--wait", "-N2", "-n4", "-o", s.path("out"), "-e", s.path("err"), s.path("job.sh")).wait()
 		e.stdout, e.stderr = s.read("out"), s.read("err")
 		wantSame(t, e)
-		if alone := s.read("alone"); !strings.Contains(alone, "1 rank on 1 host") {
+		if alone := s.read("alone"); !strings.Contains(alone, "1 rank · ") {
 			t.Errorf("the script itself says %q, want 1 rank", alone)
 		}
 	})

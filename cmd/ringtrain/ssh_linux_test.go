@@ -120,7 +120,7 @@ func TestSSHSameBits(t *testing.T) {
 		if got := e.digest(t); got != want {
 			t.Errorf("hosts=%s: digest %s, want %s as on one host", name, got, want)
 		}
-		if n := float64(len(slots)); e.only(t, "start").num("hosts") != n || !strings.Contains(e.stderr, fmt.Sprintf("4 ranks on %.0f hosts\n", n)) {
+		if n := float64(len(slots)); e.only(t, "start").num("hosts") != n || !strings.Contains(e.stderr, fmt.Sprintf("4 ranks on %.0f hosts · ", n)) {
 			t.Errorf("hosts=%s: not told of %.0f hosts\n%s", name, n, e.stderr)
 		}
 	}

@@ -52,12 +52,19 @@ func (s *runState) header(shape Shape) []string {
 		what[2] += fmt.Sprintf(", %s to evaluate", Commas(e.EvalRecords))
 	}
 	how := []string{phrase.Count(e.WorldSize, "rank"), "batch " + Commas(int64(e.GlobalBatch)), Commas(e.Steps) + " steps"}
+	if e.Steps == 1 {
+		how[2] = "1 step"
+	}
 	if e.Epochs > 0 {
 		how[2] = phrase.Count(int(e.Epochs), "epoch") + ", " + how[2]
 	}
 	if e.Hosts > 1 {
 		how[0] += " on " + phrase.Count(e.Hosts, "host")
-		how = append(how, e.Codec+" between hosts")
+		wire := e.Codec
+		if wire == "none" {
+			wire = "float32"
+		}
+		how = append(how, wire+" between hosts")
 	}
 	if e.RestoredStep > 0 {
 		how = append(how, "resumed at step "+Commas(e.RestoredStep))
