@@ -3,6 +3,7 @@ package manifests
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,10 +107,10 @@ func strict[T any](t *testing.T, name string, doc []byte) (v T) {
 	return v
 }
 
-// TestManifestsStrict verifies that every manifest of deploy is decoded, and that a
+// TestManifestsStrict verifies that every manifest of Kubernetes in deploy is decoded, and that a
 // misspelt field is an error.
 func TestManifestsStrict(t *testing.T) {
-	files, err := filepath.Glob("../../deploy/*/*.yaml")
+	files, err := filepath.Glob("../../deploy/kube*/*.yaml")
 	if err != nil || len(files) != 4 {
 		t.Fatalf("deploy has the manifests %v, %v, want four", files, err)
 	}
@@ -135,8 +136,8 @@ var permanent = []int32{1, 64, 65, 66, 70, 73, 74, 76, 77, 80, 81, 126, 127}
 // the job's numbers and names are consistent.
 func TestIndexedJob(t *testing.T) {
 	m := load(t, "kubernetes/job.yaml")
-	if len(m.jobs) != 1 || len(m.services) != 1 {
-		t.Fatalf("%d jobs and %d services, want one of each", len(m.jobs), len(m.services))
+	if len(m.jobs) != 1 || len(m.services) != 2 {
+		t.Fatalf("%d jobs and %d services, want one job, and services of its ranks and of its metrics", len(m.jobs), len(m.services))
 	}
 	spec, service := m.jobs[0].Spec, m.services[0]
 	if spec.BackoffLimit != nil || spec.BackoffLimitPerIndex == nil || *spec.BackoffLimitPerIndex < 1 || spec.MaxFailedIndexes == nil || *spec.MaxFailedIndexes != 0 {
@@ -162,6 +163,20 @@ func TestIndexedJob(t *testing.T) {
 		t.Errorf("service and policy do not select the pods of %s", job)
 	}
 	testRules(t, spec.PodFailurePolicy.Rules, container.Name)
+	testMetrics(t, m.services[1], job, container)
+}
+
+// testMetrics verifies that the service of the metrics selects pod 0 of the job, and that all name one port.
+func testMetrics(t *testing.T, service core.Service, job string, container core.Container) {
+	t.Helper()
+	want := map[string]string{"batch.kubernetes.io/job-name": job, "batch.kubernetes.io/job-completion-index": "0"}
+	if !maps.Equal(service.Spec.Selector, want) {
+		t.Errorf("service %s selects %v, want %v", service.Name, service.Spec.Selector, want)
+	}
+	port := fmt.Sprint(service.Spec.Ports[0].Port)
+	if fmt.Sprint(container.Ports[0].ContainerPort) != port || service.Annotations["prometheus.io/port"] != port || !slices.Contains(container.Args, "--metrics=:"+port) {
+		t.Errorf("the service has port %s, the container %v and %v, the annotations %v: want one port", port, container.Ports, container.Args, service.Annotations)
+	}
 }
 
 // testRules verifies the action for each exit code by the first matching rule.
@@ -249,7 +264,8 @@ func testPod(t *testing.T, pod core.PodSpec) {
 	}
 }
 
-// TestNetworkPolicies verifies that each policy admits only the pods that it selects.
+// TestNetworkPolicies verifies that each policy admits only the pods that it selects, and all to the port of the
+// metrics.
 func TestNetworkPolicies(t *testing.T) {
 	for _, name := range []string{"kubernetes/job.yaml", "kubeflow/tfjob.yaml", "kubeflow/trainjob.yaml"} {
 		m := load(t, name)
@@ -259,8 +275,21 @@ func TestNetworkPolicies(t *testing.T) {
 		}
 		p := m.policies[0].Spec
 		mine := fmt.Sprint(p.PodSelector)
-		if len(p.PodSelector.MatchLabels) == 0 || !slices.Equal(p.PolicyTypes, []networking.PolicyType{networking.PolicyTypeIngress}) || len(p.Ingress) != 1 || len(p.Ingress[0].From) != 1 {
-			t.Fatalf("%s: policy is %+v, want one rule for what comes in", name, p)
+		if len(p.PodSelector.MatchLabels) == 0 || !slices.Equal(p.PolicyTypes, []networking.PolicyType{networking.PolicyTypeIngress}) || len(p.Ingress) == 0 || len(p.Ingress[0].From) != 1 {
+			t.Fatalf("%s: policy is %+v, want a rule for the pods themselves first", name, p)
+		}
+		var open []string
+		for _, rule := range p.Ingress[1:] {
+			for _, at := range rule.Ports {
+				open = append(open, at.Port.String())
+			}
+			if len(rule.Ports) == 0 {
+				open = append(open, "every port")
+			}
+		}
+		metrics := map[string][]string{"kubernetes/job.yaml": {"9400"}}
+		if !slices.Equal(open, metrics[name]) {
+			t.Errorf("%s: it lets others in at %v, want %v", name, open, metrics[name])
 		}
 		from := p.Ingress[0].From[0]
 		if from.PodSelector == nil || fmt.Sprint(*from.PodSelector) != mine || from.NamespaceSelector != nil || from.IPBlock != nil {
