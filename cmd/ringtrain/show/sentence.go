@@ -33,6 +33,8 @@ func Sentence(e report.Event) string {
 		return fmt.Sprintf("warning: %s after step %d failed on rank %d on %s: %s; training goes on", e.Operation, e.Step, e.Rank, e.Host, e.Cause)
 	case report.Exported:
 		return exportSentence(e)
+	case report.Done:
+		return fmt.Sprintf("done  %s steps, %s examples in %s (%s examples/s)", Commas(e.Steps), Commas(e.Examples), rounded(e.Took), Commas(int64(e.ExamplesPerS)))
 	}
 	return e.Kind()
 }

@@ -215,7 +215,7 @@ func (w *words) of(e report.Event, quiet bool) string {
 			return ""
 		}
 	case report.Done:
-		return paragraph(w.run.result(w.next, Shape{}))
+		return paragraph(append([]string{Sentence(e)}, w.run.result(w.next, Shape{})...))
 	case report.Failure: // each rank says how it ends
 		return paragraph(w.run.rest(e, w.next, Shape{}))
 	}
