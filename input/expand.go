@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -12,19 +13,17 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// Expand returns the files that match file names and glob patterns (those of
-// filepath.Match), in the order of the patterns and sorted within a pattern.
+// Expand returns the files that names, folders and patterns mean, in their order, and in bytewise order of paths within
+// one. A folder means all files in it, and in its folders. A pattern has the wildcards of filepath.Match, and ** for any
+// folders; it does not match folders. Which names count, and which folders are refused, is said by [Choose].
 //
 // A file that several of them match is there once, by its path; notice, unless nil, says so.
 //
-// Expand searches a relative pattern in each root in turn; the first root with a match
-// gives all files of the pattern. Without roots it searches the working directory. A
-// name that exists is a file, even if it looks like a pattern. Folders do not match a
-// pattern.
+// Expand searches a relative name in each root in turn; the first root with a match gives all files of it. Without
+// roots it searches the working directory. A name that exists is that, even if it looks like a pattern.
 //
-// A pattern without a match, a malformed one and a folder are errors that name every
-// searched location. Expand returns all errors at once. Their code is exitcode.NoInput,
-// and exitcode.Usage for a malformed pattern.
+// A name without a match and a malformed pattern are errors that name every searched location. Expand returns all errors
+// at once. Their code is exitcode.NoInput, but exitcode.Usage for a malformed pattern, and that of Choose.
 func Expand(roots, patterns []string, notice func(string)) ([]string, error) {
 	var files []string
 	var faults []error
@@ -96,7 +95,7 @@ func places(roots []string, pattern string) []place {
 	return all
 }
 
-// files returns the matches of p: the file of that name, or the files of the pattern.
+// files returns the matches of p: the file of that name, the files of the folder, or those of the pattern.
 func (p place) files() ([]string, error) {
 	name := p.String()
 	if p.pattern == "" {
@@ -104,28 +103,32 @@ func (p place) files() ([]string, error) {
 	}
 	switch info, err := os.Stat(name); {
 	case err == nil && info.IsDir():
-		return nil, fmt.Errorf("input %s is a folder, want a file or a pattern such as %s", name, filepath.Join(name, "*"))
+		files, err := filesIn(name, "")
+		if err == nil && len(files) == 0 {
+			err = fmt.Errorf("input folder %s has no files, but for those that a dot or an underscore begins", name)
+		}
+		return files, err
 	case err == nil:
 		return []string{name}, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("input file: %w", err)
 	}
-	names, err := filepath.Glob(filepath.Join(literal(p.fixed), p.pattern))
-	if err != nil {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("input pattern %s: %w", p.pattern, err))
+	folder, rest := SplitPattern(path.Clean(p.pattern))
+	if rest == "" {
+		return nil, nil
 	}
-	var files []string
-	for _, n := range names {
-		if info, err := os.Stat(n); err != nil || !info.IsDir() {
-			files = append(files, n) // opening reports a file that disappears
-		}
+	if err := checkPattern(rest); err != nil {
+		return nil, err
 	}
-	return files, nil
-}
-
-// literal escapes the wildcards in dir.
-func literal(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+	folder = filepath.Join(p.fixed, folder)
+	files, err := filesIn(folder, rest)
+	if err != nil || len(files) > 0 {
+		return files, err
+	}
+	if in, err := filesIn(folder, rest+"/**"); err == nil && len(in) > 0 {
+		return nil, fmt.Errorf("input %s matches folders alone, want %s", name, filepath.Join(name, "**"))
+	}
+	return nil, nil
 }
 
 // ExpandFolder returns the folder called name in the first root that has it. The code of
@@ -152,6 +155,9 @@ func ExpandFolder(roots []string, name string) (string, error) {
 
 // ExpandOne is Expand of one file.
 func ExpandOne(roots []string, name string) (string, error) {
+	if folder, err := ExpandFolder(roots, name); err == nil {
+		return "", exitcode.With(exitcode.NoInput, fmt.Errorf("input %s is a folder, want a file", folder))
+	}
 	files, err := Expand(roots, []string{name}, nil)
 	if err != nil {
 		return "", err
@@ -160,30 +166,4 @@ func ExpandOne(roots []string, name string) (string, error) {
 		return "", exitcode.With(exitcode.Usage, fmt.Errorf("%s matches %d files, want one", name, len(files)))
 	}
 	return files[0], nil
-}
-
-// ExpandText is Expand, but a folder stands for its files. Files whose names begin with
-// a dot or an underscore do not count; tools leave such files beside the data.
-func ExpandText(roots, patterns []string, notice func(string)) ([]string, error) {
-	all := make([]string, len(patterns))
-	for i, p := range patterns {
-		all[i] = p
-		if dir, err := ExpandFolder(roots, p); err == nil && !isFile(roots, p) {
-			if abs, err := filepath.Abs(dir); err == nil {
-				all[i] = filepath.Join(literal(abs), "[^._]*")
-			}
-		}
-	}
-	return Expand(roots, all, notice)
-}
-
-// isFile reports whether a file called name is in a root before the first folder of that
-// name.
-func isFile(roots []string, name string) bool {
-	for _, p := range places(roots, name) {
-		if info, err := os.Stat(p.String()); err == nil {
-			return !info.IsDir()
-		}
-	}
-	return false
 }

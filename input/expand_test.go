@@ -40,7 +40,10 @@ func TestExpand(t *testing.T) {
 		{name: "missing", roots: "DIR/a DIR/b", patterns: "x* q r*", err: "no input file q; looked for DIR/a/q, DIR/b/q\nno input file r*; looked for DIR/a/r*, DIR/b/r*", code: exitcode.NoInput},
 		{name: "missing in one root", roots: "DIR/a", patterns: "q", err: "no input file q; looked for DIR/a/q", code: exitcode.NoInput},
 		{name: "absolute and missing", roots: "DIR/a", patterns: "DIR/q", err: "no input file DIR/q", code: exitcode.NoInput},
-		{name: "folder", roots: "DIR/a", patterns: "folder", err: "input DIR/a/folder is a folder, want a file or a pattern such as DIR/a/folder/*", code: exitcode.NoInput},
+		{name: "folder", roots: "DIR/c DIR/a", patterns: "folder", want: "DIR/a/folder/in"},
+		{name: "folders of a pattern", roots: "DIR/a", patterns: "f*", err: "input DIR/a/f* matches folders alone, want DIR/a/f*/**", code: exitcode.NoInput},
+		{name: "folders in between", roots: "DIR", patterns: "**/x*", want: "DIR/a/x0 DIR/a/x1 DIR/b/x2"},
+		{name: "alternatives", roots: "DIR", patterns: "{a,b}/x[02]", want: "DIR/a/x0 DIR/b/x2"},
 		{name: "malformed", roots: "DIR/a", patterns: "[x", err: "input pattern [x: syntax error in pattern", code: exitcode.Usage},
 		{name: "below a file", roots: "DIR/a", patterns: "x0/y", err: "input file: stat DIR/a/x0/y: not a directory", code: exitcode.NoInput},
 	}
@@ -71,27 +74,6 @@ func TestExpandWithoutRoots(t *testing.T) {
 	}
 }
 
-// TestExpandText verifies that a folder stands for its files in order, without hidden
-// files and folders, and that files and patterns work as in Expand.
-func TestExpandText(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"d[1]/b", "d[1]/a", "d[1]/.a.crc", "d[1]/_SUCCESS", "d[1]/sub/x", "one"} {
-		path := filepath.Join(dir, name)
-		os.MkdirAll(filepath.Dir(path), 0o777)
-		if err := os.WriteFile(path, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := input.ExpandText([]string{filepath.Join(dir, "nowhere"), dir}, []string{"one", "d[1]", "o*"}, nil)
-	want := []string{filepath.Join(dir, "one"), filepath.Join(dir, "d[1]/a"), filepath.Join(dir, "d[1]/b")}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("files %q, error %v, want %q", got, err, want)
-	}
-	if _, err := input.ExpandText([]string{dir}, []string{"two"}, nil); exitcode.Of(err) != exitcode.NoInput {
-		t.Errorf("error %v of a file that is not there", err)
-	}
-}
-
 // TestExpandOnce verifies that a file of several names, patterns and folders is there once, at its first
 // place, and that one notice says so; a link to it is another file.
 func TestExpandOnce(t *testing.T) {
@@ -112,7 +94,7 @@ func TestExpandOnce(t *testing.T) {
 		{"a.csv b.csv", "a.csv b.csv", ""},
 	} {
 		notice := ""
-		got, err := input.ExpandText(nil, strings.Fields(strings.ReplaceAll(tt.patterns, "DIR", dir)), func(line string) { notice += line })
+		got, err := input.Expand(nil, strings.Fields(strings.ReplaceAll(tt.patterns, "DIR", dir)), func(line string) { notice += line })
 		if text := strings.ReplaceAll(strings.Join(got, " "), dir, "DIR"); err != nil || text != tt.want || notice != tt.notice {
 			t.Errorf("%s: %s, notice %q, error %v, want %s, %q", tt.patterns, text, notice, err, tt.want, tt.notice)
 		}

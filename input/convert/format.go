@@ -69,7 +69,7 @@ type clickRows struct {
 
 // Formats is the table of formats.
 func Formats() []Format {
-	files, texts := Read{"files", "at least one file", input.Expand}, Read{"files", "at least one file", input.ExpandText}
+	files := Read{"files", "at least one file", input.Expand}
 	return []Format{
 		{
 			Name: "idx", is: isIDX, Parts: []string{"idx", "ubyte"}, Dense: true, open: openIDX,
@@ -84,22 +84,22 @@ func Formats() []Format {
 			Columns: MayColumns, Lists: true, open: openTFRecord, write: writeTFRecord, click: &clickRows{row: clickExamples},
 		},
 		{
-			Name: "libsvm", is: func(head []byte) bool { return isPairs(head, 1) }, Parts: []string{".libsvm", "libsvm", ".svm"}, Reads: []Read{texts}, Keys: []string{"base"},
+			Name: "libsvm", is: func(head []byte) bool { return isPairs(head, 1) }, Parts: []string{".libsvm", "libsvm", ".svm"}, Reads: []Read{files}, Keys: []string{"base"},
 			Wide: true, lines: openLibSVM, pipe: libsvmLines, write: writeLibSVM, click: &clickRows{row: clickLibSVM},
 		},
 		{
-			Name: "libffm", is: func(head []byte) bool { return isPairs(head, 2) }, Parts: []string{".libffm", "libffm", ".ffm"}, Reads: []Read{texts}, Keys: []string{"base"},
+			Name: "libffm", is: func(head []byte) bool { return isPairs(head, 2) }, Parts: []string{".libffm", "libffm", ".ffm"}, Reads: []Read{files}, Keys: []string{"base"},
 			Wide: true, Fields: true, lines: openLibSVM, pipe: libsvmLines, click: &clickRows{row: clickLibFFM},
 		},
 		{
-			Name: "vw", is: isVW, Parts: []string{".vw"}, Reads: []Read{texts}, lines: openVW, pipe: vwLines, click: &clickRows{row: clickVW},
+			Name: "vw", is: isVW, Parts: []string{".vw"}, Reads: []Read{files}, lines: openVW, pipe: vwLines, click: &clickRows{row: clickVW},
 		},
 		{
-			Name: "csv", Parts: []string{".csv", ".tsv"}, Reads: []Read{texts}, Keys: []string{"header", "separator", "trim"},
+			Name: "csv", Parts: []string{".csv", ".tsv"}, Reads: []Read{files}, Keys: []string{"header", "separator", "trim"},
 			Columns: WantColumns, lines: openSeparated, pipe: separatedLines, click: &clickRows{row: clickCSV, head: ClickLog.names},
 		},
 		{
-			Name: "criteo", is: isCriteo, Reads: []Read{texts}, Columns: WantColumns, Default: criteoColumns, Tabs: true, lines: openSeparated, pipe: separatedLines,
+			Name: "criteo", is: isCriteo, Reads: []Read{files}, Columns: WantColumns, Default: criteoColumns, Tabs: true, lines: openSeparated, pipe: separatedLines,
 		},
 	}
 }

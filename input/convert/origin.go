@@ -17,7 +17,7 @@ import (
 // An Origin says where the records of one set are from: the keys input.train.* of a job.
 type Origin struct {
 	Format      FormatName `yaml:"format" doc:"Format of the records. docs/data.md has a line on each."`
-	Files       []string   `yaml:"files" doc:"Names and globs of files. Globs are expanded; formats of text take folders, too."`
+	Files       []string   `yaml:"files" doc:"Names of files and folders, and globs, in which ** means any folders."`
 	Images      string     `yaml:"images" doc:"The file of the images, or the folder that has a folder of PNG and JPEG files for each class."`
 	Labels      string     `yaml:"labels" doc:"The file of the labels."`
 	Label       string     `yaml:"label" doc:"The feature with the label. Default: label."`
@@ -165,7 +165,7 @@ func (o Origin) Find(roots []string, notice func(string)) (Origin, error) {
 	f, _ := FormatOf(o.Format)
 	reads := f.Reads
 	if !f.Has("files") { // files in place of a folder, see Give
-		reads = append(reads, Read{Key: "files", find: input.ExpandText})
+		reads = append(reads, Read{Key: "files", find: input.Expand})
 	}
 	for _, r := range reads {
 		names := o.names(r.Key)

@@ -109,7 +109,7 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 		return t, err
 	}
 	var err error
-	if o.files, err = input.ExpandText(o.Roots, o.Names, o.Notice); err != nil {
+	if o.files, err = input.Expand(o.Roots, o.Names, o.Notice); err != nil {
 		return nil, err
 	}
 	first, whole, err := head(ctx, o.files[0], o.Limits)
