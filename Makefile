@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.
 FUZZ    ?= 30s
 SHARED  := $(or $(RINGTRAIN_SHARED),../shared)
 
-.PHONY: help build demo house quick check check-long long fmt vet lint test race race-long cross manifests cases silence faults attacks chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate release clean
+.PHONY: help build demo house quick check check-long long fmt vet lint test race race-long cross manifests cases silence faults attacks chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate release wheel clean
 
 # The suite runs go test, lists what failed and counts. A test that is skipped
 # must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it. FRESH=-count=1:
@@ -26,8 +26,11 @@ help: ## this list
 build: ## the one static binary, bin/ringtrain
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ringtrain ./cmd/ringtrain
 
-release: ## binaries, a package of Debian and a container image of linux/amd64 and arm64, with checksums, in dist
+release: ## binaries, a package of Debian, a wheel for Python and a container image of linux/amd64 and arm64, with checksums, in dist
 	$(GO) run ./.ci/release -version $(VERSION) -time $$(git log -1 --format=%ct)
+
+wheel: ## a wheel for Python of this machine, in dist: the static binary and the module that starts it
+	$(GO) run ./.ci/release -wheel -version $(VERSION) -time $$(git log -1 --format=%ct)
 
 demo: build ## train MNIST (or drawn digits) on four ranks, evaluate, export
 	@sh cmd/ringtrain/demo.sh $(BIN)/ringtrain $(BIN)/demo

@@ -3,13 +3,16 @@
 //	ringtrain-VERSION-linux-ARCH.tar.gz   the static binary, licence and manual
 //	ringtrain_VERSION_ARCH.deb            the same as a package of Debian
 //	ringtrain-VERSION-image.tar           a container image of both architectures, as an OCI layout
+//	ringtrain-VERSION-….whl               a wheel for Python: the binary and the module that starts it
 //	SHA256SUMS                            a checksum of each of these files
 //
 // ARCH is amd64 or arm64. No daemon and no root are needed. Two runs over one commit give
 // equal bytes: each file carries the time of the commit, and archives are sorted. Release prints
 // each step before it begins, and at the end the files.
 //
-//	go run ./.ci/release -version VERSION -time SECONDS [-out DIR]
+// With -wheel it builds only the wheel of this machine, and no checksums.
+//
+//	go run ./.ci/release -version VERSION -time SECONDS [-out DIR] [-wheel]
 package main
 
 import (
@@ -34,8 +37,13 @@ func main() {
 	version := flag.String("version", "", "version of the release, such as 0.2.0")
 	seconds := flag.Int64("time", 0, "time of the commit, in seconds since 1970")
 	out := flag.String("out", "dist", "folder of the files")
+	alone := flag.Bool("wheel", false, "build only the wheel of this machine")
 	flag.Parse()
-	if err := release(os.Stdout, *version, time.Unix(*seconds, 0).UTC(), *out); err != nil {
+	build := release
+	if *alone {
+		build = wheelHere
+	}
+	if err := build(os.Stdout, *version, time.Unix(*seconds, 0).UTC(), *out); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -43,16 +51,7 @@ func main() {
 
 // release builds all files of version into the folder out, and tells what it does.
 func release(tell io.Writer, version string, at time.Time, out string) error {
-	if !versions.MatchString(version) {
-		return fmt.Errorf("-version is %q, want digits, letters, dots, pluses and dashes, such as 0.2.0", version)
-	}
-	if at.Unix() <= 0 {
-		return fmt.Errorf("-time is %d, want the commit's seconds since 1970", at.Unix())
-	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	work, err := os.MkdirTemp("", "release")
+	work, err := prepare(version, at, out)
 	if err != nil {
 		return err
 	}
@@ -87,6 +86,10 @@ func release(tell io.Writer, version string, at time.Time, out string) error {
 		if err := write(fmt.Sprintf("ringtrain_%s_%s.deb", debianVersion(version), arch), data, err); err != nil {
 			return err
 		}
+		name, data, err = wheel(version, arch, binaries[arch], at)
+		if err := write(name, data, err); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(tell, "packing the container image")
 	data, err := image(version, binaries, at)
@@ -97,6 +100,20 @@ func release(tell io.Writer, version string, at time.Time, out string) error {
 		return err
 	}
 	return list(tell, out, append(names, checksumFile))
+}
+
+// prepare makes the folder out, and a temporary one for the binaries.
+func prepare(version string, at time.Time, out string) (work string, err error) {
+	if !versions.MatchString(version) {
+		return "", fmt.Errorf("-version is %q, want digits, letters, dots, pluses and dashes, such as 0.2.0", version)
+	}
+	if at.Unix() <= 0 {
+		return "", fmt.Errorf("-time is %d, want the commit's seconds since 1970", at.Unix())
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp("", "release")
 }
 
 // list prints the size and the path of each file.

@@ -1,0 +1,101 @@
+"""Job files: one that is given, one made of a dict, and one that `ringtrain init` drafts from records."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import weakref
+
+from . import frames, program
+from .errors import Error
+
+
+class Draft:
+    """A job file that init has written. job is its path, columns are what init says of each column.
+
+    It can stand for the job file: train(draft). A data frame's records lie in a folder that goes with the draft.
+    """
+
+    def __init__(self, job, columns, label, folder):
+        self.job = job
+        self.columns = columns
+        self.label = label
+        self.kept = not job.startswith(folder.path)
+        self._folder = folder
+
+    def __fspath__(self):
+        return self.job
+
+    def __repr__(self):
+        return f"Draft({self.job!r})"
+
+    @property
+    def text(self):
+        """The text of the job file."""
+        with open(self.job, encoding="utf-8") as file:
+            return file.read()
+
+
+class Folder:
+    """A temporary folder that goes with the last object that has it."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="ringtrain_")
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def init(data, label=None, to=None, *, kind=None, key=()):
+    """Writes a job file from a look at records: `ringtrain init`.
+
+    data is a data frame, or the path of a file or several. to is the job file, which is replaced; without it the job file
+    goes with the returned Draft. kind is that of the model, key names the columns that predictions hand on.
+    """
+    folder = Folder()
+    if frames.is_frame(data):
+        files = [frames.write(data, folder.path, "records")]
+    else:
+        files = [absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]
+    job = os.path.abspath(to) if to else os.path.join(folder.path, "job.yaml")
+    return draft(files, job, folder, label=label, kind=kind, key=[key] if isinstance(key, str) else key)
+
+
+def draft(files, job, folder, *, label=None, kind=None, key=(), cwd=None, env=None):
+    """Runs `ringtrain init` on files."""
+    args = ["init", *files, "--to", job, "--force"]
+    for option, value in (("--label", label), ("--kind", kind), *(("--key", one) for one in key)):
+        if value is not None:
+            args.append(f"{option}={value}")
+    columns, label = [], None
+    for event in program.Command(*args, cwd=cwd, env=env):
+        if event["event"] == "column":
+            columns.append(event)
+        elif event["event"] == "init":
+            label = event["label"]
+    return Draft(job, columns, label, folder)
+
+
+def absolute(file):
+    """Returns the absolute path of a file, or a URL as it is."""
+    file = os.fspath(file)
+    return file if "://" in file else os.path.abspath(file)
+
+
+def settings(changes):
+    """Returns --set options for changes, a dict of keys and values."""
+    options = []
+    for key, value in (changes or {}).items():
+        value = value.item() if hasattr(value, "item") else value  # a number of numpy
+        options += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"]
+    return options
+
+
+def in_force(job, options, cwd=None, env=None):
+    """Returns the text of the job file that a job and options make together."""
+    done = subprocess.run(
+        [program.path(), "run", job, *options, "--print-options"],
+        cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+    )  # fmt: skip
+    if done.returncode:
+        raise Error(done.returncode, done.stderr.strip().rpartition("\n")[2], stderr=done.stderr)
+    return done.stdout

@@ -1,0 +1,112 @@
+"""The program ringtrain: where it is, and one run of a command."""
+
+import collections
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sysconfig
+import threading
+import weakref
+
+from .errors import Error
+
+NAME = "ringtrain"
+
+# The launcher kills its ranks 10 s after the first of them has obeyed, and gives up after 10 s more.
+ENDS_WITHIN_S = 30
+
+
+def path():
+    """Returns the program that came with this module, else the one in PATH."""
+    site = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = [os.path.join(site, "bin")]  # of pip install --target
+    for paths in (sysconfig.get_paths(), sysconfig.get_paths("posix_user")):
+        if site in (paths["platlib"], paths["purelib"]):
+            folders.insert(0, paths["scripts"])
+    for folder in folders:
+        found = os.path.join(folder, NAME)
+        if os.access(found, os.X_OK):
+            return found
+    found = shutil.which(NAME)
+    if found is None:
+        raise Error(127, f"the program {NAME} is neither in {' nor in '.join(folders)}, nor in PATH: install the wheel again")
+    return found
+
+
+class Command:
+    """One run of a command that writes events. Iterate over it to get its events; close it to end the program.
+
+    Both pipes are read as the program writes, whoever reads the events and when. The program is in the process group of
+    Python: Ctrl-C on a terminal and the interrupt of a notebook reach it, too.
+    """
+
+    def __init__(self, *args, cwd=None, env=None):
+        self._events = queue.SimpleQueue()
+        self._said = collections.deque(maxlen=1000)
+        self._process = subprocess.Popen(
+            [path(), *args],
+            cwd=cwd,
+            env={**os.environ, **(env or {}), "RINGTRAIN_JSON": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
+        self.close = weakref.finalize(self, _end, self._process)
+        self._readers = []
+        for read, pipe, to in ((_events, self._process.stdout, self._events.put), (_lines, self._process.stderr, self._said.append)):
+            self._readers.append(threading.Thread(target=read, args=(pipe, to), daemon=True))
+            self._readers[-1].start()
+
+    def __iter__(self):
+        """Yields each event as it comes. Raises Error if the program ends with another code than 0."""
+        failure = {}
+        try:
+            for event in iter(self._events.get, None):
+                if event["event"] == "error":
+                    failure = event
+                yield event
+            code = self._process.wait()
+        finally:
+            self.close()
+        for reader in self._readers:
+            reader.join()
+        if code != 0:
+            code = 128 - code if code < 0 else code
+            said = "".join(self._said)
+            cause = failure.get("cause") or said.strip().rpartition("\n")[2] or f"{NAME} ended with exit code {code}"
+            raise Error(code, cause, failure.get("doc", ""), said)
+
+
+def _events(pipe, put):
+    """Reads the lines of standard output to their end."""
+    with pipe:
+        for line in pipe:
+            try:
+                put(json.loads(line))
+            except ValueError:
+                continue  # no event, or the last line of a program that was killed
+    put(None)
+
+
+def _lines(pipe, put):
+    """Reads the lines of standard error to their end."""
+    with pipe:
+        for line in pipe:
+            put(line)
+
+
+def _end(process):
+    """Ends a program as Ctrl-C does, waits for it, and kills it if it does not end. No rank is left."""
+    while process.poll() is None:
+        try:
+            process.send_signal(signal.SIGINT)
+            process.wait(ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            process.kill()  # its guard ends the ranks
+        except KeyboardInterrupt:
+            continue  # the launcher hurries on a second signal
