@@ -73,6 +73,7 @@ var explanations = []struct {
 	{"empty-split", regexp.MustCompile(`input\.split: no \w+ records`)},
 	{"job-file", regexp.MustCompile(`no such job file|no key "|\.ya?ml:\d+:\d+: `)},
 	{"missing-file", regexp.MustCompile(`no input file |open \S+: no such file or directory|want a regular file|matches folders alone|input folder .* (has no files|is a link to)`)},
+	{"lake-folder", regexp.MustCompile(`is in no folder that names|name the column \S+ twice|in the names of its folders`)},
 	{"lake-table", regexp.MustCompile(`is a table of .*, whose folder has removed files`)},
 	{"other-kind", regexp.MustCompile(`input: .* is .*: (unpack it|export it|convert it|end the lines|fetch the file|want data|want text)|behind the end of (gzip|zstd)`)},
 	{"read-error", regexp.MustCompile(`input/output error`)},

@@ -2,7 +2,11 @@ package input
 
 import (
 	"encoding/hex"
+	"fmt"
+	"slices"
 	"strings"
+
+	"ringtrain/ring/exitcode"
 )
 
 // A Partition is a column that a folder names, as day=2026-01-01 does. All records of the files in the folder have its
@@ -44,4 +48,74 @@ func decoded(s string) string {
 		b = append(b, s[0])
 	}
 	return string(b)
+}
+
+// ManifestName is a file's name in the manifests that ranks compare: with the folders that name columns.
+func ManifestName(path string) string {
+	folders := strings.Split(path, "/")
+	last := len(folders) - 1
+	named := slices.DeleteFunc(folders[:last:last], func(folder string) bool { return strings.Index(folder, "=") < 1 })
+	return strings.Join(append(named, folders[last]), "/")
+}
+
+// Folders are the columns of a set that the folders of its files name, of those that are asked for.
+type Folders struct {
+	Names []string
+	cells [][][]byte // of each name, of each file
+}
+
+// cellPad is how much memory is behind a cell, for readers of numbers.
+const cellPad = 8
+
+// FoldersOf returns the columns of some names that the folders of files name. It is exitcode.BadData if that of one
+// file does not name the column that the folder of another one does, or names it twice.
+func FoldersOf(files, names []string) (Folders, error) {
+	var all Folders
+	partitions := make([][]Partition, len(files))
+	for i, f := range files {
+		partitions[i] = Partitions(f)
+	}
+	for _, name := range names {
+		if slices.Contains(all.Names, name) {
+			continue
+		}
+		var cells [][]byte
+		with, without := -1, -1
+		for i, has := range partitions {
+			var cell []byte
+			times := 0
+			for _, p := range has {
+				if p.Name == name {
+					times++
+					cell = append(make([]byte, 0, len(p.Value)+cellPad), p.Value...)
+				}
+			}
+			switch cells = append(cells, cell); {
+			case times > 1:
+				return all, exitcode.With(exitcode.BadData, fmt.Errorf("input: the folders of %s name the column %s twice", files[i], name))
+			case times == 1:
+				with = i
+			default:
+				without = i
+			}
+		}
+		switch {
+		case with >= 0 && without >= 0:
+			return all, exitcode.With(exitcode.BadData, fmt.Errorf("input: %s is in no folder that names the column %s, as %s is", files[without], name, files[with]))
+		case with >= 0:
+			all.Names, all.cells = append(all.Names, name), append(all.cells, cells)
+		}
+	}
+	return all, nil
+}
+
+// Find returns the place of a column, -1 if folders do not name it.
+func (f *Folders) Find(name string) int { return slices.Index(f.Names, name) }
+
+// Cell returns the cell that all records of a file have in one of the columns. It is empty where it is missing.
+func (f *Folders) Cell(column, file int) []byte { return f.cells[column][file] }
+
+// Twice is the error of a file that has a column which its folders name, too.
+func (f *Folders) Twice(column int) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf("column %s is in the file and in the names of its folders, want it in one of them", f.Names[column]))
 }

@@ -125,7 +125,7 @@ func newSet(c Config, file content, size int64) (*Set, error) {
 	}
 	for _, f := range s.meta.Sources {
 		s.facts.Bytes += f.Bytes
-		s.facts.Manifest = append(s.facts.Manifest, fmt.Sprintf("%s %d %d", filepath.Base(f.Path), f.Bytes, f.Records))
+		s.facts.Manifest = append(s.facts.Manifest, fmt.Sprintf("%s %d %d", input.ManifestName(f.Path), f.Bytes, f.Records))
 	}
 	return s, nil
 }

@@ -81,7 +81,7 @@ func (p *Pipe) appendLine(b *input.Batch, part *text.Part, k int) error {
 		return err
 	}
 	before := b.Mark()
-	if err = p.Parse(b, line); err != nil {
+	if err = p.Parse(b, line, 0); err != nil {
 		b.Restore(before)
 	}
 	return err

@@ -412,7 +412,7 @@ func byReference(content string, separator byte, lazy bool) (records [][]string,
 
 // byLines returns the records of a file with the fields that this package finds.
 func byLines(path string, separator byte) (records [][]string, err error) {
-	c := text.Config{Format: "csv", Quote: quote, Separator: separator, Parse: func(_ *input.Batch, line []byte) error {
+	c := text.Config{Format: "csv", Quote: quote, Separator: separator, Parse: func(_ *input.Batch, line []byte, _ int) error {
 		s := splitter{Quoting: text.Quoting{Quote: quote, Separator: separator}}
 		views, err := s.split(trimEnd(line))
 		if err != nil {

@@ -47,6 +47,9 @@ type Config struct {
 func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 	p := &parser{config: c, files: files}
 	t, err := p.lines()
+	if err == nil {
+		p.folders, err = input.FoldersOf(files, p.wanted())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -119,16 +122,18 @@ func Lines(c Config) (text.Config, error) {
 
 // parser turns lines into examples, from several goroutines.
 type parser struct {
-	config Config
-	width  int   // fields of a line
-	at     []int // of each of the plan's Inputs: its field, -1 if the header lacks an optional one
-	lacks  []int // fields that a line to predict may lack, all of them
-	by     int   // field of Split.By
-	names  []string
-	files  []string
-	first  string         // file whose header has the names
-	runner *column.Runner // of which the workers have theirs; nil while the plan learns
-	idle   sync.Pool      // *worker
+	config  Config
+	width   int   // fields of a line
+	at      []int // of each of the plan's Inputs: its field, -1 if the header lacks an optional one
+	lacks   []int // fields that a line to predict may lack, all of them
+	by      int   // field of Split.By
+	fixed   []int // of each column that folders name: which of the plan's Inputs it is; -1: none
+	names   []string
+	files   []string
+	folders input.Folders
+	first   string         // file whose header has the names
+	runner  *column.Runner // of which the workers have theirs; nil while the plan learns
+	idle    sync.Pool      // *worker
 }
 
 // worker is the memory of one goroutine.
@@ -140,7 +145,7 @@ type worker struct {
 
 // bind finds the columns in the header of the files, or in the plan's order.
 func (p *parser) bind(s *text.Set) error {
-	p.names = p.config.Columns.Order
+	p.names = slices.DeleteFunc(slices.Clone(p.config.Columns.Order), func(name string) bool { return p.folders.Find(name) >= 0 })
 	if p.config.Header {
 		if s.Facts().Records == 0 {
 			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s, want a header and records", p.config.Format, strings.Join(p.files, ", ")))
@@ -155,6 +160,20 @@ func (p *parser) bind(s *text.Set) error {
 	return nil
 }
 
+// wanted returns the names of the columns that each file has to have, or its folders.
+func (p *parser) wanted() []string {
+	c := p.config.Columns
+	names := c.Inputs
+	if !p.config.Header {
+		names = c.Order
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		at := slices.Index(c.Inputs, name)
+		return at >= 0 && p.optional(at)
+	})
+	return append(names, p.config.Split.By)
+}
+
 // place finds the columns among the names.
 func (p *parser) place() error {
 	places := make(map[string]int, len(p.names))
@@ -162,12 +181,18 @@ func (p *parser) place() error {
 		places[name] = i
 	}
 	p.width = len(p.names)
+	for k, name := range p.folders.Names {
+		if _, there := places[name]; there {
+			return p.folders.Twice(k)
+		}
+		p.fixed = append(p.fixed, slices.Index(p.config.Columns.Inputs, name))
+	}
 	for at, name := range p.config.Columns.Inputs {
 		i, there := places[name]
 		switch {
 		case there && p.optional(at) && !p.config.Header:
 			p.lacks = append(p.lacks, i)
-		case !there && p.optional(at):
+		case p.folders.Find(name) >= 0, !there && p.optional(at):
 			i = -1
 		case !there:
 			return fmt.Errorf("no column %s, which input.columns names%s; the header has %s%s", name, p.suggestion(name), listed(p.names),
@@ -269,8 +294,8 @@ func (p *parser) worker() *worker {
 	return w
 }
 
-// cut puts the fields of a line into the cells of w.
-func (p *parser) cut(w *worker, line []byte) error {
+// cut puts the fields of a line of a file into the cells of w.
+func (p *parser) cut(w *worker, line []byte, file int) error {
 	fields, err := w.split(trimEnd(line))
 	if err == nil && w.enclosed {
 		err = w.swallowed(line, p.width, p.width-len(p.lacks))
@@ -281,6 +306,11 @@ func (p *parser) cut(w *worker, line []byte) error {
 	if err != nil {
 		return text.WithLines(line, err)
 	}
+	for k, at := range p.fixed {
+		if at >= 0 {
+			w.cells[at].Text = p.folders.Cell(k, file)
+		}
+	}
 	return nil
 }
 
@@ -289,7 +319,7 @@ func (p *parser) fill(w *worker, fields [][]byte) error {
 	switch n, short := len(fields), p.width-len(p.lacks); {
 	case n == p.width:
 	case short == p.width:
-		return fmt.Errorf("has %s, want %d", phrase.Count(n, "field"), p.width)
+		return fmt.Errorf("has %s, want %d%s", phrase.Count(n, "field"), p.width, p.beside())
 	case n != short:
 		return fmt.Errorf("has %s, want %d, or %d without label and weight", phrase.Count(n, "field"), p.width, short)
 	default:
@@ -306,11 +336,19 @@ func (p *parser) fill(w *worker, fields [][]byte) error {
 	return nil
 }
 
-// parse adds the record of a line to b.
-func (p *parser) parse(b *input.Batch, line []byte) error {
+// beside tells a reader of an error which columns folders name.
+func (p *parser) beside() string {
+	if len(p.folders.Names) == 0 {
+		return ""
+	}
+	return ": folders name " + phrase.And(p.folders.Names)
+}
+
+// parse adds the record of a line of a file to b.
+func (p *parser) parse(b *input.Batch, line []byte, file int) error {
 	w := p.worker()
 	defer p.idle.Put(w)
-	err := p.cut(w, line)
+	err := p.cut(w, line, file)
 	if err == nil {
 		err = w.runner.Append(b, w.cells)
 	}
@@ -340,11 +378,11 @@ func (p *parser) hint(err error, line []byte) error {
 func (p *parser) learn(ctx context.Context, s *text.Set) error {
 	l := column.NewLearner(p.config.Columns, p.config.Labels)
 	err := s.EachBlock(ctx, p.config.Tolerate, func(block int) func([]byte) error {
-		part := l.Part(block)
+		part, file := l.Part(block), s.FileOf(block)
 		return func(line []byte) error {
 			w := p.worker()
 			defer p.idle.Put(w)
-			err := p.cut(w, line)
+			err := p.cut(w, line, file)
 			if err == nil {
 				err = part.Learn(w.cells)
 			}

@@ -24,7 +24,7 @@ type parser struct {
 
 // parse adds the record of a line, which ends with \n. Number by number it first tries what
 // is quick, and leaves to strconv what is rare or wrong.
-func (p *parser) parse(b *input.Batch, line []byte) error {
+func (p *parser) parse(b *input.Batch, line []byte, _ int) error {
 	all := line[:len(line)+text.Pad]
 	i := skip(all, 0)
 	y, n, err := p.label(all[i:])

@@ -61,7 +61,7 @@ type printer struct {
 	line   []byte
 }
 
-func (p *printer) parse(_ *input.Batch, line []byte) error {
+func (p *printer) parse(_ *input.Batch, line []byte, _ int) error {
 	cells, err := p.fields.Split(line)
 	if err == nil && len(cells) != len(p.names) {
 		err = fmt.Errorf("has %s, want %d", phrase.Count(len(cells), "field"), len(p.names))

@@ -10,6 +10,7 @@ import (
 
 // lines is one block in memory: the lines of the records that begin in it.
 type lines struct {
+	file  int    // of a Set
 	from  int64  // offset of data in the file
 	data  []byte // with Pad bytes behind it
 	spans []span
@@ -45,7 +46,8 @@ const mostKept = 1 << 20
 
 // load reads block number key of the Set, and returns how much memory it takes.
 func (s *Set) load(key int, l *lines) (int64, error) {
-	f := s.fileOf(key)
+	l.file = s.FileOf(key)
+	f := s.files[l.file]
 	r, err := f.open()
 	if err != nil {
 		return 0, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/blockcache"
@@ -266,7 +265,7 @@ func (s *Set) join(all []*stretch, counting input.Counting) error {
 	}
 	s.facts.Blocks, s.facts.Records, s.facts.Counting, s.facts.Manifest = s.blocks, s.blocks.Records(), counting, nil
 	for i, records := range s.FileRecords() {
-		line := fmt.Sprintf("%s %d", filepath.Base(s.files[i].Name), s.files[i].Size)
+		line := fmt.Sprintf("%s %d", input.ManifestName(s.files[i].Name), s.files[i].Size)
 		if counting == nil {
 			line = fmt.Sprintf("%s %d", line, records)
 		}

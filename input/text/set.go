@@ -25,9 +25,9 @@ type Config struct {
 	Trim      bool   // see Quoting
 	Header    bool   // the first record of each file is none
 
-	// Parse adds the record of a line to b, as Dataset.Append does. The line ends with \n,
+	// Parse adds the record of a line of a file, given by number, to b, as Dataset.Append does. The line ends with \n,
 	// and Pad bytes may be read behind it. Parse is called from several goroutines.
-	Parse func(b *input.Batch, line []byte) error
+	Parse func(b *input.Batch, line []byte, file int) error
 
 	// Paths are the files that have the text of files which are compressed; nil: the files
 	// themselves.
@@ -151,7 +151,7 @@ func (s *Set) parse(b *input.Batch, block *lines, k int) error {
 	if err != nil {
 		return err
 	}
-	return s.config.Parse(b, line)
+	return s.config.Parse(b, line, block.file)
 }
 
 // lineError is the error of the line of a record.
@@ -170,8 +170,11 @@ func (s *Set) place(record int) string {
 }
 
 // fileOf returns the file of a block.
-func (s *Set) fileOf(block int) *file {
-	return s.files[sort.Search(len(s.files), func(i int) bool { return s.files[i].first > block })-1]
+func (s *Set) fileOf(block int) *file { return s.files[s.FileOf(block)] }
+
+// FileOf returns the number of the file of a block.
+func (s *Set) FileOf(block int) int {
+	return sort.Search(len(s.files), func(i int) bool { return s.files[i].first > block }) - 1
 }
 
 // LineError is the error of a line.

@@ -18,7 +18,7 @@ import (
 )
 
 // collect is a parser that keeps the line: its bytes become the ids.
-func collect(b *input.Batch, line []byte) error {
+func collect(b *input.Batch, line []byte, _ int) error {
 	if bytes.HasPrefix(line, []byte("bad")) {
 		return errors.New("line is bad")
 	}
@@ -263,7 +263,7 @@ func TestLongLine(t *testing.T) {
 func TestMemory(t *testing.T) {
 	line := "1 " + strings.Repeat("x", 997) + "\n"
 	name := save(t, "F", strings.Repeat(line, 48<<20/len(line)))
-	c := Config{Format: "text", Parse: func(b *input.Batch, line []byte) error {
+	c := Config{Format: "text", Parse: func(b *input.Batch, line []byte, _ int) error {
 		b.Bags(1).End()
 		b.Y = append(b.Y, 1)
 		return nil
@@ -361,8 +361,8 @@ func FuzzRecords(f *testing.F) {
 		if packed, err := input.Compression("G", []byte(content[:min(len(content), 4<<10)]), true); packed != "" || err != nil {
 			return
 		}
-		c := Config{Format: "text", Comment: comment, Quote: quote, Header: header, Parse: func(b *input.Batch, line []byte) error {
-			return collect(b, append([]byte("x"), line...))
+		c := Config{Format: "text", Comment: comment, Quote: quote, Header: header, Parse: func(b *input.Batch, line []byte, _ int) error {
+			return collect(b, append([]byte("x"), line...), 0)
 		}}
 		want, _ := reference(content, c)
 		s, err := Open(t.Context(), []string{save(t, "F", content)}, c)

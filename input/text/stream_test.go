@@ -45,7 +45,7 @@ func pack(t testing.TB, kind string, n int) string {
 }
 
 // number is a parser that keeps the number that a line begins with.
-func number(b *input.Batch, line []byte) error {
+func number(b *input.Batch, line []byte, _ int) error {
 	v, _ := Uint(line[:len(line)+Pad])
 	b.Bags(1).End()
 	b.Y = append(b.Y, float32(v))

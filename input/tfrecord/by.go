@@ -12,11 +12,16 @@ import (
 // several.
 func (s *columnSet) sort(ctx context.Context) error {
 	by, byValue, held := s.config.Split.By, s.config.Split.From != "", s.facts.Parts
+	folder := s.folders.Find(by)
 	parts := (s.facts.Records + partRecords - 1) / partRecords
 	err := input.SideBySide(ctx, parts, runtime.GOMAXPROCS(0), func(_, number int) error {
 		var frame, memory []byte
 		var cell column.Cell
 		for i := number * partRecords; i < min((number+1)*partRecords, s.facts.Records); i++ {
+			if folder >= 0 {
+				held.PutCell(i, s.columns.Plan.SplitCell(s.folders.Cell(folder, s.fileOf(i)), byValue))
+				continue
+			}
 			cell = column.Cell{IDs: cell.IDs[:0], Values: cell.Values[:0]}
 			err := s.with(&frame, i, func(example []byte) error {
 				return eachEntry(example, func(name, feature []byte) error {

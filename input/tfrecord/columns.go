@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"ringtrain/input"
@@ -24,6 +26,7 @@ type columnSet struct {
 	*dataset
 	columns Columns
 	place   map[string]int // of a feature that is read: its index in the plan's Inputs
+	folders input.Folders  // the columns that folders of the files name
 
 	found    []byte // of each of Inputs: 1 if a record before searched has it; nil: all are found
 	searched int
@@ -51,7 +54,9 @@ func OpenColumns(ctx context.Context, files []string, c Config, columns Columns)
 			s.place[name] = i
 		}
 	}
-	if c.Split.By != "" {
+	names := slices.AppendSeq([]string{c.Split.By}, maps.Keys(s.place))
+	slices.Sort(names)
+	if s.folders, err = input.FoldersOf(files, names); err == nil && c.Split.By != "" {
 		err = s.sort(ctx)
 	}
 	if err == nil && columns.Learn {
@@ -99,7 +104,7 @@ func (s *columnSet) Append(b *input.Batch, records ...int) error {
 	defer s.idle.Put(r)
 	for _, i := range records {
 		err := s.with(&r.frame, i, func(example []byte) error {
-			if err := r.Fill(example); err != nil {
+			if err := s.fill(r, i, example); err != nil {
 				return err
 			}
 			return r.runner.Append(b, r.Cells)
@@ -107,6 +112,24 @@ func (s *columnSet) Append(b *input.Batch, records ...int) error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// fill writes record i, and what the folders of its file name, to the cells of a reader.
+func (s *columnSet) fill(r *columnReader, i int, example []byte) error {
+	if err := r.Fill(example); err != nil {
+		return err
+	}
+	for k, name := range s.folders.Names {
+		at, ok := s.place[name]
+		if !ok {
+			continue
+		}
+		if r.seen[at] > 0 {
+			return input.WholeFile(s.folders.Twice(k))
+		}
+		r.Cells[at].Text, r.seen[at] = s.folders.Cell(k, s.fileOf(i)), 1
 	}
 	return nil
 }
@@ -190,7 +213,7 @@ func (s *columnSet) learnPart(l *column.Learner, number int) error {
 			continue
 		}
 		err := s.with(&r.frame, i, func(example []byte) error {
-			if err := r.Fill(example); err != nil {
+			if err := s.fill(r, i, example); err != nil {
 				return err
 			}
 			return part.Learn(r.Cells)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -49,7 +48,7 @@ func (f *file) read(dst []byte, record int) ([]byte, error) {
 }
 
 // base returns the file's name and size.
-func (f *file) base() string { return fmt.Sprintf("%s %d", filepath.Base(f.Name), f.Size) }
+func (f *file) base() string { return fmt.Sprintf("%s %d", input.ManifestName(f.Name), f.Size) }
 
 // openFile opens and indexes a file. With keep a plain file stays open.
 func openFile(ctx context.Context, name string, c Config, keep bool) (*file, error) {

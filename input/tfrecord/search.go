@@ -28,7 +28,7 @@ func (s *columnSet) search(ctx context.Context, found []byte, from, to int) erro
 		}
 		lacks := false
 		err := s.with(&r.frame, i, func(example []byte) error {
-			if err := r.Fill(example); err != nil {
+			if err := s.fill(r, i, example); err != nil {
 				return err
 			}
 			for k, has := range r.seen {

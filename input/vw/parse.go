@@ -28,7 +28,7 @@ func newParser(c Config) *parser {
 }
 
 // parse adds the record of a line, which ends with \n.
-func (p *parser) parse(b *input.Batch, line []byte) error {
+func (p *parser) parse(b *input.Batch, line []byte, _ int) error {
 	end := len(line) - 1
 	if end > 0 && line[end-1] == '\r' { // which ends words, too
 		end--

@@ -188,7 +188,7 @@ func FuzzParse(f *testing.F) {
 		all := append([]byte(line), "\n99999999"...)
 		all = all[: len(line)+1 : len(line)+1+text.Pad]
 		var b input.Batch
-		if p.parse(&b, all) != nil {
+		if p.parse(&b, all, 0) != nil {
 			return
 		}
 		x := &b.X.Bags
