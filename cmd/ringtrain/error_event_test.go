@@ -69,6 +69,25 @@ func TestErrorEvent(t *testing.T) {
 	}
 }
 
+// TestErrorEntry verifies that an error event names the entry of the manual that explains its cause, of a command
+// alone and under run, and that help prints this entry.
+func TestErrorEntry(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	for _, command := range []string{"train", "run", "eval"} {
+		doc := b.must(66, command, "nosuch.yaml", "--json").only(t, "error").text("doc")
+		if doc != "docs/when-it-breaks#job-file" {
+			t.Errorf("%s: doc is %q", command, doc)
+		}
+		if text := b.must(0, "help", doc).stdout; !strings.Contains(text, "no such job file") {
+			t.Errorf("%s: help prints %q", command, text)
+		}
+	}
+	if doc := b.must(64, "train", "linear", "word", "--json").only(t, "error").text("doc"); doc != "" {
+		t.Errorf("doc is %q, want none", doc)
+	}
+}
+
 // TestErrorEventOfRank verifies that an error on all ranks has one event, and that a
 // rank without a known number has one too.
 func TestErrorEventOfRank(t *testing.T) {

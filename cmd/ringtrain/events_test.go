@@ -69,7 +69,7 @@ var fields = map[string]string{
 	"warning":     "rank host step operation cause exit_code",
 	"export":      "step path format verified of max_difference how metric",
 	"done":        "steps epochs examples took_s examples_per_s loss eval sent_bytes sent_between_hosts_bytes max_rss_bytes digest hidden_share",
-	"error":       "rank host step operation peer cause exit_code",
+	"error":       "rank host step operation peer cause exit_code doc",
 	"waiting":     "present world_size missing remaining_s",
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/cmd/ringtrain/show"
-	"ringtrain/docs"
 	"ringtrain/model/train"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
@@ -127,8 +126,8 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	if text := err.Error(); text != "" {
 		messages := show.Printable(stderr, show.MaxMessage)
 		show.Bound(func() {
-			if anchor := docs.Explain(text, exitcode.Of(err)); a.launched && anchor != "" {
-				fmt.Fprintf(messages, "ringtrain: what to do: ringtrain help docs/when-it-breaks#%s\n", anchor)
+			if entry := show.Entry(text, exitcode.Of(err)); a.launched && entry != "" {
+				fmt.Fprintln(messages, "ringtrain: what to do: ringtrain help "+entry)
 			}
 			for _, line := range strings.Split(text, "\n") {
 				fmt.Fprintln(messages, "ringtrain: "+line)

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/cmd/ringtrain/show"
-	"ringtrain/docs"
 	"ringtrain/model/job"
 	"ringtrain/ring/launch"
 )
@@ -23,12 +22,6 @@ func nextOf(c *cli.Context, options *job.Config) show.Next {
 	return show.Next{
 		Job: c.Args().First(), Alone: !slices.ContainsFunc(jobChanging, c.IsSet), Data: c.String("data"),
 		NoFiles: options != nil && options.Input.Train.Format == "",
-		Explain: func(cause string, code int) string {
-			if anchor := docs.Explain(cause, code); anchor != "" {
-				return "ringtrain help docs/when-it-breaks#" + anchor
-			}
-			return ""
-		},
 	}
 }
 

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"ringtrain/docs"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/phrase"
@@ -28,6 +29,15 @@ func causeOf(f report.Failure) *ring.Cause {
 func Failure(c *ring.Cause) report.Failure {
 	return report.Failure{
 		Rank: c.Rank, Host: c.Host, Step: c.Step, Operation: c.Operation, Peer: c.Peer,
-		Cause: printed(c.Text, phrase.MaxText), ExitCode: c.ExitCode,
+		Cause: printed(c.Text, phrase.MaxText), ExitCode: c.ExitCode, Doc: Entry(c.Text, c.ExitCode),
 	}
+}
+
+// Entry returns the entry of the manual that explains a cause, as `ringtrain help` takes it; "" for none.
+func Entry(cause string, code int) string {
+	anchor := docs.Explain(cause, code)
+	if anchor == "" {
+		return ""
+	}
+	return "docs/when-it-breaks#" + anchor
 }

@@ -22,8 +22,6 @@ type Next struct {
 	Data    string // folder of --data, "" for none
 	Where   string // host and folder of relative names, "" for those of this process
 	Again   string // the command line, "" if another launcher has it
-
-	Explain func(cause string, code int) string // the command that explains a cause, "" for none
 }
 
 const (
@@ -217,17 +215,15 @@ func rows(word string, cells []string) []string {
 }
 
 // cause returns the cause of the end of a run that did not finish.
-func (s *runState) cause(f report.Failure, next Next, shape Shape) []string {
+func (s *runState) cause(f report.Failure, shape Shape) []string {
 	word := "failed"
 	if f.ExitCode == exitcode.Interrupted || f.ExitCode == exitcode.Terminated {
 		word = "stopped"
 	}
 	cause := causeOf(f).Error()
 	lines := rows(word, strings.Split(cause, "\n"))
-	if next.Explain != nil {
-		if help := next.Explain(cause, f.ExitCode); help != "" {
-			lines = append(lines, row("help", help))
-		}
+	if f.Doc != "" {
+		lines = append(lines, row("help", "ringtrain help "+f.Doc))
 	}
 	return wrapAll(lines, columnsOf(shape))
 }

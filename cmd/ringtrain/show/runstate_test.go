@@ -154,7 +154,7 @@ func TestResultKinds(t *testing.T) {
 // end returns the lines of a failure.
 func (s *runState) end(f report.Failure, next Next, columns int) []string {
 	shape := Shape{Columns: columns}
-	return append(s.cause(f, next, shape), s.rest(f, next, shape)...)
+	return append(s.cause(f, shape), s.rest(f, next, shape)...)
 }
 
 // TestFailure verifies the end of a run that is not finished: what is saved, and the command that goes on.

@@ -236,7 +236,7 @@ func (w *words) aboveBlock(e report.Event, shape Shape) string {
 	case report.Done:
 		return paragraph(w.run.result(w.next, shape))
 	case report.Failure:
-		return paragraph(append(w.run.cause(e, w.next, shape), w.run.rest(e, w.next, shape)...))
+		return paragraph(append(w.run.cause(e, shape), w.run.rest(e, w.next, shape)...))
 	}
 	return ""
 }

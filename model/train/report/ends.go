@@ -28,6 +28,7 @@ type Failure struct {
 	Peer      string `json:"peer"`
 	Cause     string `json:"cause"`
 	ExitCode  int    `json:"exit_code"`
+	Doc       string `json:"doc"` // the entry of the manual, as ringtrain help takes it; "": none
 }
 
 // Kind names the event.

@@ -47,7 +47,7 @@ func TestEventJSON(t *testing.T) {
 			Ranks{Step: 5, Interval: Seconds(time.Second), Ranks: []RankLoad{{1, "b", Load{Seconds(time.Second), 0, 10, 20}}}}, "ranks",
 			`{"step":5,"interval_s":1,"ranks":[{"rank":1,"host":"b","busy_s":1,"waited_s":0,"sent_bytes":10,"rss_bytes":20}]}`,
 		},
-		{Failure{1, "b", 5, "reduce", "rank 2", "lost", 138}, "error", `{"rank":1,"host":"b","step":5,"operation":"reduce","peer":"rank 2","cause":"lost","exit_code":138}`},
+		{Failure{1, "b", 5, "reduce", "rank 2", "lost", 138, "docs/a#b"}, "error", `{"rank":1,"host":"b","step":5,"operation":"reduce","peer":"rank 2","cause":"lost","exit_code":138,"doc":"docs/a#b"}`},
 		{
 			Waiting{1, 2, []Missing{{1, "b:1", "not reached", Seconds(time.Second)}}, Seconds(time.Minute)}, "waiting",
 			`{"present":1,"world_size":2,"missing":[{"rank":1,"address":"b:1","reason":"not reached","missing_s":1}],"remaining_s":60}`,
