@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/bucket"
 )
 
-// loads add up what each rank did in the steps of a generation. A rank is busy while it reads and computes; the
-// rest of a step it waits in the exchange. Each tail has the numbers of its rank's step before.
+// loads add up what each rank did in the steps of a generation. A rank is busy while it reads, computes, or has
+// no core; the rest of a step it waits in the exchange. Each tail has the numbers of its rank's step before.
 type loads struct {
 	all    []load // by rank
 	line   []load // all at the last line of log.every

@@ -62,6 +62,10 @@ type Loop struct {
 
 	loads loads
 	told  int64 // bytes sent that the tails have told
+
+	pulse pulse
+	lost  lost          // until the end of the last exchange
+	busy  time.Duration // from the exchange before it to its begin, and without a core in it
 }
 
 // Request is what one rank asks of all ranks after a step, and what it tells them.
@@ -104,6 +108,10 @@ func (t times) hiddenShare() float64 {
 func (l *Loop) Run(ctx context.Context) error {
 	var b input.Batch
 	ready := l.Reducer.Ready // once: a method value is allocated
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	l.pulse.due = time.Now().Add(pulseEvery)
+	go l.pulse.run(ctx)
 	for l.Step < l.Steps {
 		start := time.Now()
 		if err := l.Source.Next(ctx, &b); err != nil {
@@ -115,10 +123,14 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.placeRows(b.X.Bags.IDs)
 		l.compute(&b, ready)
 		computed := time.Now()
+		lost := l.pulse.lost(computed)
 		if err := l.Reducer.Wait(); err != nil {
 			return err
 		}
 		waited := time.Now()
+		paused := lost.paused - l.lost.paused
+		l.lost = l.pulse.lost(waited)
+		l.busy = l.last.update + computed.Sub(start) - paused + l.lost.late - lost.late
 		agreed, err := l.agree(&b)
 		if err != nil {
 			return err
@@ -163,7 +175,7 @@ func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch)
 	q := l.Request()
 	t := bucket.Tail{
 		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Lost), Record: l.nonFiniteRecord(loss, losses, b), Layer: layer,
-		Busy: l.last.input + l.last.compute, Sent: l.sentSince(), Memory: q.Memory,
+		Busy: l.busy, Sent: l.sentSince(), Memory: q.Memory,
 		Stop: int32(q.Stop), Checkpoint: q.Checkpoint, Evaluate: q.Evaluate, Saved: q.Saved,
 		OldKeys: q.OldKeys, WornKeys: q.WornKeys, Unreached: q.Unreached,
 	}

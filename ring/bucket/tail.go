@@ -40,7 +40,7 @@ type Tail struct {
 	Record     int64  // 1 + number in the data set of this rank's first record whose loss is not finite, 0 if none
 
 	// Busy is the time of this rank's step before without its waits for the exchange, in whole
-	// microseconds, 0 in the first step.
+	// microseconds, 0 in the first step. A time without a core is no wait.
 	Busy time.Duration
 
 	Sent   int64 // bytes that this rank has sent since its tail before, in whole units of SentUnit

@@ -23,7 +23,7 @@ type RankLoad struct {
 
 // Load has what a rank did in an interval.
 type Load struct {
-	Busy   Seconds `json:"busy_s"`     // time in which it read and computed
+	Busy   Seconds `json:"busy_s"`     // time in which it read, computed, or had no core
 	Waited Seconds `json:"waited_s"`   // time in which it waited for the exchange
 	Sent   int64   `json:"sent_bytes"` // headers included
 	RSS    int64   `json:"rss_bytes"`  // resident memory at its end
