@@ -73,6 +73,9 @@ func TestExplain(t *testing.T) {
 		{`csv: day.csv:1: record 0 at byte 0: column age is "age", want a number; the line has names of columns, want header: true`, 65, "column"},
 		{"input.train: column income has no number in the training records, want one or more to learn from", 65, "column"},
 		{"csv: day.csv: no column amuont, which input.columns names (did you mean amount?); the header has [\"amount\"]", 65, "column"},
+		{"which column is to be predicted? want --label COLUMN, one of a, b", 64, "label"},
+		{"the label y is 0 in each record, want two classes or more, or numbers", 65, "classes"},
+		{"day.csv has a header and no record", 65, "bad-file"},
 		{"-np is 5000, want at most 4096", 64, "option"},
 		{"something is 3, want 4", 65, ""},
 	} {

@@ -83,9 +83,6 @@ func TestErrorEntry(t *testing.T) {
 			t.Errorf("%s: help prints %q", command, text)
 		}
 	}
-	if doc := b.must(64, "train", "linear", "word", "--json").only(t, "error").text("doc"); doc != "" {
-		t.Errorf("doc is %q, want none", doc)
-	}
 }
 
 // TestErrorEventOfRank verifies that an error on all ranks has one event, and that a
