@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -67,6 +68,20 @@ type Folders struct {
 // cellPad is how much memory is behind a cell, for readers of numbers.
 const cellPad = 8
 
+// FolderNames returns the names of all columns that the folders of files name.
+func FolderNames(files []string) (names []string) {
+	seen := map[string]bool{}
+	for _, f := range files {
+		for _, p := range Partitions(f) {
+			if !seen[p.Name] {
+				seen[p.Name] = true
+				names = append(names, p.Name)
+			}
+		}
+	}
+	return names
+}
+
 // FoldersOf returns the columns of some names that the folders of files name. It is exitcode.BadData if that of one
 // file does not name the column that the folder of another one does, or names it twice.
 func FoldersOf(files, names []string) (Folders, error) {
@@ -107,6 +122,16 @@ func FoldersOf(files, names []string) (Folders, error) {
 		}
 	}
 	return all, nil
+}
+
+// Varying returns the columns that are not the same in all files.
+func (f *Folders) Varying() (some Folders) {
+	for i, cells := range f.cells {
+		if slices.ContainsFunc(cells, func(cell []byte) bool { return !bytes.Equal(cell, cells[0]) }) {
+			some.Names, some.cells = append(some.Names, f.Names[i]), append(some.cells, cells)
+		}
+	}
+	return some
 }
 
 // Find returns the place of a column, -1 if folders do not name it.

@@ -38,7 +38,7 @@ func listClasses(ctx context.Context, folder string, names []string) ([]class, e
 		if isDir, err := isFolder(path, e); err != nil {
 			return nil, err
 		} else if !isDir {
-			if isImage(e.Name()) {
+			if IsImage(e.Name()) {
 				return nil, flaw(path, "an image beside the folders of the classes, want it in one of them")
 			}
 			continue
@@ -95,7 +95,7 @@ func (c *class) list(ctx context.Context) error {
 			return exitcode.With(exitcode.IO, fmt.Errorf("image: %w", err))
 		case info.IsDir():
 			return flaw(path, "a folder in a class, want images alone")
-		case !isImage(e.Name()):
+		case !IsImage(e.Name()):
 			return flaw(path, "no image, want .png, .jpg or .jpeg; move it elsewhere, or give it a name that begins with a dot")
 		}
 		c.files = append(c.files, e.Name())
@@ -131,7 +131,8 @@ func isFolder(path string, e fs.DirEntry) (bool, error) {
 	return info.IsDir(), nil
 }
 
-func isImage(name string) bool {
+// IsImage reports whether a file is one of images by its name.
+func IsImage(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(name)))
 }
 

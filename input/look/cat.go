@@ -35,7 +35,12 @@ func Cat(ctx context.Context, w io.Writer, s convert.Spec, from, n int) error {
 	if !d.noQuotes {
 		c.Quote = '"'
 	}
-	p := printer{fields: csvfile.NewFields(d.separator, d.noQuotes, d.trim, len(d.names))}
+	folders, err := input.FoldersOf(s.Files, input.FolderNames(s.Files))
+	if err != nil {
+		return err
+	}
+	p := printer{fields: csvfile.NewFields(d.separator, d.noQuotes, d.trim, len(d.names)), folders: folders, width: len(d.names)}
+	d.names = append(d.names, folders.Names...)
 	for i, name := range d.names {
 		if name == "" || slices.Contains(d.names[:i], name) {
 			name = columnName(i)
@@ -56,18 +61,23 @@ func Cat(ctx context.Context, w io.Writer, s convert.Spec, from, n int) error {
 
 // A printer makes JSON of the cells of a line.
 type printer struct {
-	fields *csvfile.Fields
-	names  [][]byte // in JSON
-	line   []byte
+	fields  *csvfile.Fields
+	width   int // of a line
+	folders input.Folders
+	names   [][]byte // in JSON, also of the columns of folders
+	line    []byte
 }
 
-func (p *printer) parse(_ *input.Batch, line []byte, _ int) error {
+func (p *printer) parse(_ *input.Batch, line []byte, file int) error {
 	cells, err := p.fields.Split(line)
-	if err == nil && len(cells) != len(p.names) {
-		err = fmt.Errorf("has %s, want %d", phrase.Count(len(cells), "field"), len(p.names))
+	if err == nil && len(cells) != p.width {
+		err = fmt.Errorf("has %s, want %d", phrase.Count(len(cells), "field"), p.width)
 	}
 	if err != nil {
 		return text.WithLines(line, err)
+	}
+	for i := range p.folders.Names {
+		cells = append(cells, p.folders.Cell(i, file))
 	}
 	p.line = p.line[:0]
 	for i, cell := range cells {

@@ -219,8 +219,11 @@ func (c *checker) merge(part *checker) {
 }
 
 // checkDialect returns how the records of a set are written, and the names of their columns.
-func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format) (dialect, error) {
-	d := dialect{separator: ',', header: s.Header, noQuotes: f.Default != nil, trim: s.Trim, names: s.Columns.Order}
+func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format, folders input.Folders) (dialect, error) {
+	inFiles := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(folders.Names, name) })
+	}
+	d := dialect{separator: ',', header: s.Header, noQuotes: f.Default != nil, trim: s.Trim, names: inFiles(s.Columns.Order)}
 	switch {
 	case s.Separator == "tab", f.Default != nil:
 		d.separator = '\t'
@@ -236,7 +239,7 @@ func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format) (diale
 	}
 	if f.Columns == convert.MayColumns {
 		features, err := tfrecord.Describe(s.Files[0], first)
-		d.names = slices.Clone(s.Columns.Inputs)
+		d.names = inFiles(s.Columns.Inputs)
 		for _, feature := range features {
 			if !slices.Contains(d.names, feature.Name) {
 				d.names = append(d.names, feature.Name)
@@ -270,22 +273,33 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 	case s.Compression == "zlib":
 		return nil, exitcode.With(exitcode.Usage, errors.New("compression is zlib, want gzip or none: data check reads files once, from first to last"))
 	}
-	d, err := checkDialect(ctx, s, f)
+	wanted := s.Columns.Inputs
+	if !s.Header && f.Columns == convert.WantColumns {
+		wanted = s.Columns.Order
+	}
+	folders, err := input.FoldersOf(s.Files, wanted)
 	if err != nil {
 		return nil, err
 	}
-	p := newPass(string(s.Format), d)
-	if p.check, err = newChecker(s, d.names); err != nil {
+	d, err := checkDialect(ctx, s, f, folders)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPass(string(s.Format), d, folders)
+	if err != nil {
+		return nil, inFile(s.Files[0], err)
+	}
+	if p.check, err = newChecker(s, p.names); err != nil {
 		return nil, err
 	}
 	p.held = held
 	p.check.compared, p.check.sample.every = compared, sampleEvery(s.Files)
 	for i := range p.workers {
 		c := *p.check
-		c.begin(s, len(d.names))
+		c.begin(s, len(p.names))
 		p.workers[i].check = &c
 	}
-	for field := range d.names {
+	for field := range p.names {
 		reads := p.check.reads(field)
 		for i := range p.workers {
 			p.workers[i].columns[field].reads = reads

@@ -27,15 +27,18 @@ type worker struct {
 	dater   dater
 	columns []part
 	cells   []reading // of a record
+	whole   []byte    // of a record
 	records int64
 	bad     []Odd // lines that are no record: the reason in place of the text
 	badAll  int64
 	check   *checker // nil: of init
 }
 
-// pass reads separated text once.
+// pass reads records once.
 type pass struct {
-	dialect
+	dialect     // its names are those of the files' columns, then those of folders
+	width   int // columns of the files
+	folders input.Folders
 	format  string
 	values  []values
 	workers []worker // by slot
@@ -49,17 +52,25 @@ type pass struct {
 	badAll  int64
 }
 
-func newPass(format string, d dialect) *pass {
+// newPass returns a pass over the columns of files, which d names, and of their folders.
+func newPass(format string, d dialect, folders input.Folders) (*pass, error) {
+	for k, name := range folders.Names {
+		if slices.Contains(d.names, name) {
+			return nil, folders.Twice(k)
+		}
+	}
+	width := len(d.names)
+	d.names = slices.Concat(d.names, folders.Names)
 	n := len(d.names)
-	p := &pass{dialect: d, format: format, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n), lists: make([]bool, n)}
+	p := &pass{dialect: d, width: width, folders: folders, format: format, values: make([]values, n), workers: make([]worker, text.Slots()), total: make([]tally, n), lists: make([]bool, n)}
 	for i := range p.values {
 		p.values[i].hashes.limit = max(1, min(mostDistinct, mostHashes/n))
 	}
 	for i := range p.workers {
 		w := &p.workers[i]
-		w.fields, w.dater.all, w.columns, w.cells = csvfile.NewFields(d.separator, d.noQuotes, d.trim, n), layouts(), make([]part, n), make([]reading, n)
+		w.fields, w.dater.all, w.columns, w.cells = csvfile.NewFields(d.separator, d.noQuotes, d.trim, width), layouts(), make([]part, n), make([]reading, n)
 	}
-	return p
+	return p, nil
 }
 
 // run reads the files.
@@ -85,8 +96,11 @@ func (p *pass) work(t *text.Part) error {
 		switch {
 		case isHeader && err == nil:
 			err = p.checkHeader(fields)
-		case err == nil && len(fields) != len(p.names):
-			err = fmt.Errorf("has %s, want %d", phrase.Count(len(fields), "field"), len(p.names))
+		case err == nil && len(fields) != p.width:
+			err = fmt.Errorf("has %s, want %d", phrase.Count(len(fields), "field"), p.width)
+		}
+		for at := range p.folders.Names {
+			fields = append(fields, p.folders.Cell(at, t.FileNumber()))
 		}
 		switch {
 		case isHeader && err != nil:
@@ -111,7 +125,7 @@ func (p *pass) work(t *text.Part) error {
 			}
 			line, _ := t.Line(k)
 			w.check.fill(w.cells)
-			if !w.check.record(w.cells, line, t, k) {
+			if !w.check.record(w.cells, p.whole(w, line), t, k) {
 				continue
 			}
 			w.records++
@@ -122,6 +136,18 @@ func (p *pass) work(t *text.Part) error {
 	}
 	p.end(w)
 	return nil
+}
+
+// whole returns all of a record that tells it from others: its line, and the cells of folders.
+func (p *pass) whole(w *worker, line []byte) []byte {
+	if len(p.folders.Names) == 0 {
+		return line
+	}
+	w.whole = append(w.whole[:0], line...)
+	for i := range p.folders.Names {
+		w.whole = append(append(w.whole, 0), w.cells[p.width+i].cell...)
+	}
+	return w.whole
 }
 
 // addBad counts a record k of a part that is none.
@@ -243,8 +269,8 @@ func (p *pass) checkHeader(fields [][]byte) error {
 	same := func(name []byte, want string) bool {
 		return string(name) == want || p.trim && string(column.Trimmed(name)) == want
 	}
-	if !slices.EqualFunc(fields, p.names, same) {
-		return exitcode.With(exitcode.BadData, fmt.Errorf("the header is %.200q, want %.200q as in the first file", fields, p.names))
+	if !slices.EqualFunc(fields, p.names[:p.width], same) {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("the header is %.200q, want %.200q as in the first file", fields, p.names[:p.width]))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/convert"
+	images "ringtrain/input/image"
 	"ringtrain/ring/exitcode"
 )
 
@@ -140,7 +141,7 @@ const mostSampled = 64
 // lookImages looks at a folder of a folder of images for each class. It returns nil for anything else.
 func lookImages(ctx context.Context, o Options) (*Table, error) {
 	folder, err := input.ExpandFolder(o.Roots, o.Names[0])
-	if err != nil || len(o.Names) > 1 {
+	if err != nil || len(o.Names) > 1 || !slices.ContainsFunc(o.files, images.IsImage) {
 		return nil, nil
 	}
 	all := convert.Formats()

@@ -34,6 +34,9 @@ func head(ctx context.Context, name string, limits input.Limits) (content []byte
 	return content[:min(len(content), headBytes)], len(content) <= headBytes, nil
 }
 
+// inFile is err with the name of a file.
+func inFile(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
+
 // notText returns an error of a file whose beginning is text that no job reads.
 func notText(name string, head []byte) error {
 	start := bytes.TrimLeft(head, " \t\r\n\ufeff")

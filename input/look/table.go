@@ -25,7 +25,8 @@ type Options struct {
 	Keys   []string // columns that predictions hand on; nil: by name
 	Limits input.Limits
 
-	files []string // that Names mean
+	files   []string // that Names mean
+	folders input.Folders
 }
 
 // A Table is what files of records are.
@@ -105,13 +106,18 @@ func missingKey(columns []Column, word string) string {
 
 // Look reads files once.
 func Look(ctx context.Context, o Options) (*Table, error) {
-	if t, err := lookImages(ctx, o); t != nil || err != nil {
-		return t, err
-	}
 	var err error
 	if o.files, err = input.Expand(o.Roots, o.Names, o.Notice); err != nil {
 		return nil, err
 	}
+	if t, err := lookImages(ctx, o); t != nil || err != nil {
+		return t, err
+	}
+	folders, err := input.FoldersOf(o.files, input.FolderNames(o.files))
+	if err != nil {
+		return nil, err
+	}
+	o.folders = folders.Varying() // others tell nothing, and may be those of a place
 	first, whole, err := head(ctx, o.files[0], o.Limits)
 	if err != nil {
 		return nil, err
@@ -148,10 +154,11 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 	if isAligned(first, d) {
 		return bad("%s has several blanks between columns, want one separator: sed -E 's/^ +//; s/ +/,/g' FILE makes CSV of it", o.files[0])
 	}
-	if len(d.names) < 2 {
+	names := slices.Concat(d.names, o.folders.Names)
+	if len(names) < 2 {
 		return bad("%s has one column, want a label and one column more; between columns a comma, a semicolon, a tab, a bar or a blank is found", o.files[0])
 	}
-	at, err := findLabel(d.names, o.Label)
+	at, err := findLabel(names, o.Label)
 	if err != nil && !d.header && !d.noQuotes {
 		line, _, _ := strings.Cut(string(first), "\n")
 		return fmt.Errorf("%w; the file has no header, and begins with %s", err, phrase.Quote(line))
@@ -159,7 +166,10 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 	if err != nil {
 		return err
 	}
-	p := newPass(string(t.Origin.Format), d)
+	p, err := newPass(string(t.Origin.Format), d, o.folders)
+	if err != nil {
+		return inFile(o.files[0], err)
+	}
 	if err := p.run(ctx, o.files, o.Limits); err != nil {
 		return err
 	}

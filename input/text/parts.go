@@ -46,6 +46,9 @@ func (p *Part) Number(k int) int {
 	return p.number + k - 1
 }
 
+// FileNumber returns the number of its file, from 0.
+func (p *Part) FileNumber() int { return p.file }
+
 // Place returns the file of a record, and the number, from 1, of the line that it begins in.
 func (p *Part) Place(k int) (file string, line int64) {
 	return p.File, p.before + 1 + int64(bytes.Count(p.data[:p.spans[k].from], []byte{'\n'}))
@@ -86,10 +89,10 @@ func EachPart(ctx context.Context, files []string, c Config, work, done func(*Pa
 		defer close(order)
 		defer close(todo)
 		records := 0
-		for _, name := range files {
+		for i, name := range files {
 			if unread == nil {
 				unread = c.readParts(ctx, name, free, func(p *Part) {
-					p.number = records
+					p.number, p.file = records, i
 					records = p.Number(p.Len())
 					order <- p
 					todo <- p
