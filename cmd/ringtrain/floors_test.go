@@ -15,9 +15,9 @@ import (
 var floors = [][]string{
 	{"model/kernel", "model/train/report", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/blockcache", "input/maskedcrc", "ring/internal/vec", "ring/internal/awake", "ring/internal/wire", "ring/exitcode", "ring/phrase", "ring/cores", "ring/build", "input/realdata", "export/savedmodel/interop"},
 	{"docs", "bench/child", "ring/folder", "ring/internal/rows", "model/graph", "model/keys", "model/tensor", "model/kernelbench", "ring/launch/internal/environ", "ring/codec", "ring/cost", "ring/ringpb", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
-	{"ring/port", "export/history"},
+	{"ring/port", "export/history", "input/internal/hostlock"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle", "export/serving/servingpb"},
-	{"ring/link/internal/delivery", "ring/rendezvous/state", "input/text"},
+	{"ring/link/internal/delivery", "ring/rendezvous/state", "input/text", "input/remote"},
 	{"ring/link/internal/handshake", "ring/rendezvous/internal/wire", "input/column"},
 	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/launch/place", "ring/launch/hosts", "ring/launch/process",

@@ -2,46 +2,21 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"syscall"
 	"time"
 
+	"ringtrain/input/internal/hostlock"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/folder"
 )
 
-// lock is held by the one process of a host that makes a cache. The system lets it go when
-// the process ends, however that is.
-type lock struct{ file *os.File }
-
 // tryLock takes the lock of a cache, or returns nil if another process has it or has just removed it.
-func tryLock(name string) (*lock, error) {
-	if err := folder.Make(filepath.Dir(name)); err != nil {
-		return nil, fmt.Errorf("input.cache: %w", err)
-	}
-	f, err := folder.Open(name+".lock", os.O_RDWR)
+func tryLock(name string) (*hostlock.Lock, error) {
+	l, err := hostlock.Try(name + ".lock")
 	if err != nil {
 		return nil, fmt.Errorf("input.cache: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, f.Close()
-	}
-	if err != nil {
-		f.Close()
-		return nil, exitcode.With(exitcode.IO, fmt.Errorf("input.cache: lock %s: %w", f.Name(), err))
-	}
-	held, err := f.Stat()
-	if there, failed := os.Stat(f.Name()); err != nil || failed != nil || !os.SameFile(held, there) {
-		return nil, f.Close()
-	}
-	return &lock{f}, nil
+	return l, nil
 }
-
-func (l *lock) release() { l.file.Close() }
 
 // patience is the interval at which a process looks for the cache that another process makes.
 const patience = 300 * time.Millisecond
@@ -72,7 +47,7 @@ func Once(ctx context.Context, c Config, notice func(string), make func() error)
 					}
 				}
 			}
-			l.release()
+			l.Close()
 			return s, err
 		}
 		if why != "" && !told {

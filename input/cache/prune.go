@@ -73,9 +73,9 @@ func Prune(dir string, told, notice func(string)) error {
 			told(fmt.Sprintf("%s is removed: %s is not there", name, file))
 		}
 		if _, err := os.Lstat(name); err != nil {
-			Discard(l.file.Name(), notice)
+			Discard(l.Name(), notice)
 		}
-		l.release()
+		l.Close()
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func TestPrune(t *testing.T) {
 	if err != nil || held == nil {
 		t.Fatal(err)
 	}
-	defer held.release()
+	defer held.Close()
 	killed := Config{Dir: dir, Files: files, Key: "killed"}
 	left := append(leave(t, killed), leave(t, first)...)
 	own := leave(t, living)

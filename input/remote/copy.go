@@ -1,0 +1,217 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+const (
+	partBytes = 16 << 20 // of an object that one request asks for
+	atOnce    = 4        // requests of a process
+)
+
+// source opens the bytes [from, to) of an object, those up to its end if to is -1. It fails with errChanged if the object is
+// another one than was listed.
+type source interface {
+	open(ctx context.Context, o *object, from, to int64) (io.ReadCloser, error)
+}
+
+// errChanged reports an object that has another ETag, date or size than it was listed with.
+var errChanged = errors.New("it was replaced while it was copied; run the job again, which copies the new one")
+
+// fetch writes the content of o to file and returns its size.
+func (s *Store) fetch(ctx context.Context, o *object, file io.WriterAt) (int64, error) {
+	if o.size == 0 {
+		return 0, nil
+	}
+	if o.whole || o.size < 0 {
+		return s.part(ctx, o, file, 0, o.size)
+	}
+	parts := int((o.size + partBytes - 1) / partBytes)
+	return o.size, input.SideBySide(ctx, parts, atOnce, func(_, i int) error {
+		from := int64(i) * partBytes
+		_, err := s.part(ctx, o, file, from, min(from+partBytes, o.size))
+		return err
+	})
+}
+
+// part writes the bytes [from, to) of o. After a fault it goes on with the byte reached, or from the first one if the server
+// sends no ranges.
+func (s *Store) part(ctx context.Context, o *object, file io.WriterAt, from, to int64) (int64, error) {
+	at := from
+	err := s.retry(ctx, o.url, func() (gained int64, err error) {
+		if o.whole {
+			at = from
+		}
+		n, err := s.once(ctx, o, file, at, to)
+		at += n
+		if o.whole {
+			n = 0
+		}
+		return n, err
+	})
+	return at - from, err
+}
+
+// once asks once for the bytes [at, to), and returns how many were written.
+func (s *Store) once(ctx context.Context, o *object, file io.WriterAt, at, to int64) (n int64, err error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	guard := watch(ctx)
+	defer guard.stop()
+	body, err := o.from.open(guard.ctx, o, at, to)
+	if err != nil {
+		return 0, guard.cause(err)
+	}
+	defer body.Close()
+	guard.r = body
+	want := to - at
+	if to < 0 {
+		want = 1<<63 - 1
+	}
+	out := &disk{WriterAt: file, at: at}
+	n, err = io.CopyBuffer(out, io.LimitReader(guard, want), make([]byte, 256<<10))
+	switch {
+	case out.err != nil:
+		return n, exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", out.err))
+	case err != nil:
+		return n, guard.cause(err)
+	case to >= 0 && n < want:
+		return n, io.ErrUnexpectedEOF
+	}
+	s.copied.Add(n)
+	return n, nil
+}
+
+// disk writes from a byte on, and keeps the error of the disk, which no other try mends.
+type disk struct {
+	io.WriterAt
+	at  int64
+	err error
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	n, err := d.WriteAt(p, d.at)
+	d.at += int64(n)
+	if err != nil {
+		d.err = err
+	}
+	return n, err
+}
+
+// stallTimeout is the time without a byte after which a request is given up.
+const stallTimeout = 30 * time.Second
+
+var errStalled = fmt.Errorf("nothing arrived for %v", stallTimeout)
+
+// guard ends a request when it stalls.
+type guard struct {
+	r     io.Reader
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	timer *time.Timer
+}
+
+func watch(ctx context.Context) *guard {
+	ctx, end := context.WithCancelCause(ctx)
+	return &guard{ctx: ctx, end: end, timer: time.AfterFunc(stallTimeout, func() { end(errStalled) })}
+}
+
+func (g *guard) stop() {
+	g.timer.Stop()
+	g.end(nil)
+}
+
+func (g *guard) Read(p []byte) (int, error) {
+	n, err := g.r.Read(p)
+	g.timer.Reset(stallTimeout)
+	return n, err
+}
+
+// cause returns why the request has ended: the guard's reason, if that is why err is there.
+func (g *guard) cause(err error) error {
+	if g.ctx.Err() != nil {
+		return context.Cause(g.ctx)
+	}
+	return err
+}
+
+const (
+	tries      = 5
+	firstPause = 500 * time.Millisecond // before the second try; twice as long before each further one
+	gainBytes  = 64 << 10               // a try that gains so many bytes is no failed one
+)
+
+// retry calls try until it succeeds, fails for good, or fails five times in a row without a gain.
+func (s *Store) retry(ctx context.Context, what string, try func() (gained int64, err error)) error {
+	pause := s.pause
+	for failed := 0; ; {
+		gained, err := try()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			return nil
+		}
+		if isFinal(err) {
+			return fmt.Errorf("input: %s: %w", what, err)
+		}
+		if failed++; gained >= gainBytes {
+			failed, pause = 1, s.pause
+		}
+		if failed == tries {
+			return exitcode.With(exitcode.IO, fmt.Errorf("input: %s: tried %d times, the last time: %w", what, tries, err))
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+		pause *= 2
+	}
+}
+
+// isFinal reports whether another try ends as this one: the error has a code, as those of the outside world's own faults
+// do not.
+func isFinal(err error) bool { return exitcode.Of(err) != exitcode.Failed }
+
+// write makes the copy of o in a folder of its own, and gives the folder its name.
+func (s *Store) write(ctx context.Context, o *object) (err error) {
+	draft := s.path(fmt.Sprintf("%s%s%016x", o.entry(), draftMark, s.random()))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(draft))
+		}
+	}()
+	file, err := createBelow(draft, o.path)
+	if err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
+	}
+	size, err := s.fetch(ctx, o, file)
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	o.size = size
+	err = errors.Join(file.Sync(), file.Close())
+	if err == nil && !o.time.IsZero() {
+		err = os.Chtimes(file.Name(), o.time, o.time)
+	}
+	if err == nil {
+		err = os.Rename(draft, s.path(o.entry()))
+	}
+	if err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ringtrain/input/internal/hostlock"
+	"ringtrain/ring/exitcode"
+)
+
+// freeBytes returns how many bytes this user may still write to the disk of a folder.
+func freeBytes(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+const (
+	draftMark = ".draft-" // in the name of a copy that is being made
+	useMark   = "use-"    // begins the name of a file of entries that a process uses
+)
+
+// entry is a copy in the folder of copies.
+type entry struct {
+	name  string // without the mark of a draft
+	file  string // its name in the folder
+	url   string // the sum of its URL
+	bytes int64
+	draft bool
+	used  time.Time
+}
+
+// entryOf reads the name of an entry.
+func entryOf(file string) (e entry, ok bool) {
+	name, _, draft := strings.Cut(file, draftMark)
+	parts := strings.Split(name, "-")
+	if len(parts) < 3 || len(parts[0]) != 16 || len(parts[1]) != 16 {
+		return e, false
+	}
+	size, err := strconv.ParseInt(strings.Join(parts[2:], "-"), 10, 64)
+	return entry{name: name, file: file, url: parts[0], bytes: max(size, 0), draft: draft}, err == nil
+}
+
+// entries returns the copies of a folder, those used longest ago first, and which of them living processes use.
+func entries(dir string) (all []entry, used map[string]bool, err error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	used = map[string]bool{}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), useMark) {
+			readUse(filepath.Join(dir, f.Name()), used)
+			continue
+		}
+		e, ok := entryOf(f.Name())
+		if info, err := f.Info(); ok && err == nil {
+			e.used = info.ModTime()
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(a.used.Compare(b.used), strings.Compare(a.file, b.file)) })
+	return all, used, nil
+}
+
+// readUse adds the entries that a process uses, and removes the file of a process that has ended.
+func readUse(name string, used map[string]bool) {
+	if l, err := hostlock.Try(name); err != nil || l != nil {
+		if l != nil {
+			l.Remove()
+		}
+		return
+	}
+	text, _ := os.ReadFile(name) // it is gone: its process has ended
+	for line := range strings.Lines(string(text)) {
+		used[strings.TrimSuffix(line, "\n")] = true
+	}
+}
+
+// useFile has the names of the entries that this process uses. The system unlocks it when the process ends.
+type useFile struct {
+	lock  *hostlock.Lock
+	names map[string]bool
+}
+
+// keep keeps the copies of objects, there or not, from being dropped as long as this process lives, and makes room for those
+// that are not there.
+func (s *Store) keep(all []*object) error {
+	l, err := s.lock(context.Background(), "keep")
+	if err != nil {
+		return err
+	}
+	defer l.Remove()
+	there, used, err := entries(s.Dir)
+	if err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
+	}
+	if err := s.room(all, there, used); err != nil {
+		return err
+	}
+	if s.used == nil {
+		l, err := hostlock.Try(s.path(fmt.Sprintf("%s%016x", useMark, s.random())))
+		if err != nil {
+			return fmt.Errorf("input.cache: %w", err)
+		}
+		s.used = &useFile{lock: l, names: map[string]bool{}}
+	}
+	now := time.Now()
+	for _, o := range all {
+		if name := o.entry(); !s.used.names[name] {
+			s.used.names[name] = true
+			if _, err := io.WriteString(s.used.lock, name+"\n"); err != nil {
+				return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
+			}
+		}
+		if s.has(o) {
+			os.Chtimes(s.path(o.entry()), now, now) // else it counts as older
+		}
+	}
+	return nil
+}
+
+// room drops copies until those of objects that are not there fit.
+func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
+	held, mine, need := int64(0), int64(0), int64(0)
+	names, planned := map[string]bool{}, maps.Clone(used)
+	for _, o := range all {
+		if name := o.entry(); !names[name] {
+			names[name] = true
+			mine += max(o.size, 0)
+			if !s.has(o) {
+				need += max(o.size, 0)
+			}
+		}
+	}
+	for _, e := range there {
+		held += e.bytes
+		delete(planned, e.name)
+	}
+	for name := range planned { // by processes that copy them now
+		if e, ok := entryOf(name); ok && !names[name] {
+			held += e.bytes
+		}
+	}
+	free, err := freeBytes(s.Dir)
+	if err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
+	}
+	most, why := s.Bytes, "as the job says"
+	if most == 0 {
+		most, why = (free+held)/2, "half of the free disk"
+	}
+	if mine > most {
+		return errFull("%s: %s, and copies may take %s, %s; raise the key, or name fewer files", about(all), bytesOf(mine), bytesOf(most), why)
+	}
+	for _, e := range there {
+		stale := e.draft && !used[e.name]
+		if !stale && (e.draft || used[e.name] || names[e.name] || held+need <= most && need <= free) {
+			continue
+		}
+		if err := os.RemoveAll(s.path(e.file)); err != nil {
+			s.Notice(fmt.Sprintf("warning: cannot remove %s, which stays: %v", s.path(e.file), err))
+			continue
+		}
+		held, free = held-e.bytes, free+e.bytes
+	}
+	switch {
+	case need == 0:
+	case held+need > most:
+		return errFull("%s: %s to copy, of %s that copies may take, %s, jobs that run use %s", about(all), bytesOf(need), bytesOf(most), why, bytesOf(held))
+	case need > free:
+		return errFull("%s: %s to copy, and the disk of %s has %s free", about(all), bytesOf(need), s.Dir, bytesOf(free))
+	}
+	return nil
+}
+
+// patience is the interval at which a process looks whether another one has let a lock go.
+const patience = 200 * time.Millisecond
+
+// lock takes a lock of the folder, for which it may wait.
+func (s *Store) lock(ctx context.Context, name string) (*hostlock.Lock, error) {
+	for {
+		l, err := hostlock.Try(s.path(name + ".lock"))
+		if err != nil {
+			return nil, fmt.Errorf("input.cache: %w", err)
+		}
+		if l != nil {
+			return l, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(patience):
+		}
+	}
+}
+
+// Prune removes what killed processes have left, and copies of objects of which there is a newer copy. It passes over those
+// that a living process uses. told receives a line for each copy.
+func Prune(dir string, told, notice func(string)) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	s := New(Config{Dir: dir, Notice: notice})
+	l, err := s.lock(context.Background(), "keep")
+	if err != nil {
+		return err
+	}
+	defer l.Remove()
+	all, used, err := entries(dir)
+	if err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
+	}
+	newer := map[string]bool{}
+	for _, e := range slices.Backward(all) {
+		if old := newer[e.url]; !used[e.name] && (e.draft || old) {
+			if old && !e.draft {
+				told(fmt.Sprintf("%s is removed: a newer copy is there", s.path(e.file)))
+			}
+			if err := os.RemoveAll(s.path(e.file)); err != nil {
+				notice(fmt.Sprintf("warning: cannot remove %s, which stays: %v", s.path(e.file), err))
+			}
+			continue
+		}
+		newer[e.url] = newer[e.url] || !e.draft
+	}
+	return nil
+}
