@@ -15,6 +15,9 @@ import (
 	"ringtrain/input/convert"
 	"ringtrain/input/fetch"
 	"ringtrain/input/look"
+	"ringtrain/input/remote"
+	"ringtrain/model/job"
+	"ringtrain/model/train/records"
 	"ringtrain/ring/exitcode"
 )
 
@@ -126,6 +129,11 @@ func runDataCat(a *app, c *cli.Context) error {
 	return cat(a.ctx, a.dataOut(), s, c.Int("skip"), c.Int("count"))
 }
 
+// placesOf returns what copies records that are elsewhere, for commands without a job: the environment has their keys.
+func placesOf(a *app) *remote.Store {
+	return records.Places(job.FromEnviron(a.environ).Input, func(line string) { fmt.Fprintln(a.stderr, line) })
+}
+
 // specOf describes files by the options. Without an option for the format, the file name
 // determines it.
 func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spec, error) {
@@ -169,6 +177,9 @@ func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spe
 	}
 	if f.Has("labels") {
 		s.Labels = c.String("labels")
+	}
+	if s.Origin, err = s.Here(a.ctx, placesOf(a)); err != nil {
+		return s, err
 	}
 	s.Origin, err = s.Find([]string{"."}, func(line string) { fmt.Fprintln(a.stderr, line) })
 	return s, err

@@ -3,13 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/input/cache"
 	"ringtrain/input/convert"
+	"ringtrain/input/remote"
 	"ringtrain/model/train/records"
 	"ringtrain/ring/exitcode"
 )
@@ -36,7 +35,7 @@ func runDataCache(a *app, c *cli.Context) error {
 	}
 	ctx, _ := catchSignals(a.ctx, a.stderr)
 	made, err := records.MakeCaches(ctx, job, records.Options{
-		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+		Roots: dataRoots(c, a.getenv), CacheDir: records.CacheDir(), Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	})
 	for _, m := range made {
 		fmt.Fprintf(a.stdout, "%s: %d records in %s\n", m.Key, m.Records, m.Name)
@@ -46,7 +45,7 @@ func runDataCache(a *app, c *cli.Context) error {
 
 // pruneCaches removes the caches of files that are gone, and prints a line for each.
 func pruneCaches(a *app, c *cli.Context) error {
-	dir := recordsDir()
+	dir := records.CacheDir()
 	if c.NArg() > 0 {
 		job, err := loadJob(c, a.environ, c.Args().First())
 		if err != nil {
@@ -56,15 +55,6 @@ func pruneCaches(a *app, c *cli.Context) error {
 			dir = in
 		}
 	}
-	return cache.Prune(dir, func(line string) { fmt.Fprintln(a.stdout, line) }, func(line string) { fmt.Fprintln(a.stderr, line) })
-}
-
-// recordsDir returns the folder of parsed records for input.cache auto, "" if the user
-// has no cache folder.
-func recordsDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "ringtrain", "records")
+	told, notice := func(line string) { fmt.Fprintln(a.stdout, line) }, func(line string) { fmt.Fprintln(a.stderr, line) }
+	return errors.Join(cache.Prune(dir, told, notice), remote.Prune(remote.Dir(dir), told, notice))
 }

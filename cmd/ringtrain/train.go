@@ -14,6 +14,7 @@ import (
 	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/job"
 	"ringtrain/model/train"
+	"ringtrain/model/train/records"
 	"ringtrain/ring"
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
@@ -87,7 +88,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	out.Follow(next)
 	leaveTerminal(out)
 	trainer, err := train.Prepare(ctx, cfg, train.Options{
-		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Past: out.Past, Notice: meet.Notice,
+		Roots: dataRoots(c, a.getenv), CacheDir: records.CacheDir(), Resume: c.String("resume"), Version: version, Trace: out.Event, Past: out.Past, Notice: meet.Notice,
 		Checkpoint: stopper.wantsCheckpoint,
 	})
 	if err != nil {

@@ -167,7 +167,8 @@ func (s *Store) retry(ctx context.Context, what string, try func() (gained int64
 		if isFinal(err) {
 			return fmt.Errorf("input: %s: %w", what, err)
 		}
-		if failed++; gained >= gainBytes {
+		failed++
+		if gained >= gainBytes {
 			failed, pause = 1, s.pause
 		}
 		if failed == tries {
@@ -203,15 +204,21 @@ func (s *Store) write(ctx context.Context, o *object) (err error) {
 		return errors.Join(err, file.Close())
 	}
 	o.size = size
-	err = errors.Join(file.Sync(), file.Close())
-	if err == nil && !o.time.IsZero() {
-		err = os.Chtimes(file.Name(), o.time, o.time)
-	}
-	if err == nil {
-		err = os.Rename(draft, s.path(o.entry()))
-	}
-	if err != nil {
+	if err := s.publish(o, file, draft); err != nil {
 		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
 	}
 	return nil
+}
+
+// publish gives the whole copy of o the time of the object, and its name.
+func (s *Store) publish(o *object, file *os.File, draft string) error {
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if !o.time.IsZero() {
+		if err := os.Chtimes(file.Name(), o.time, o.time); err != nil {
+			return err
+		}
+	}
+	return os.Rename(draft, s.path(o.entry()))
 }

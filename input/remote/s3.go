@@ -10,6 +10,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"ringtrain/input"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
 )
@@ -48,26 +49,36 @@ func (s *s3Source) list(ctx context.Context, store *Store, name string) ([]*obje
 	if err != nil {
 		return nil, err
 	}
-	fixed := fixedPart(key)
-	if key != "" && fixed == key && !strings.HasSuffix(key, "/") {
+	folder, rest := input.SplitPattern(key)
+	if !strings.HasSuffix(key, "/") && key != "" { // a key may look like a pattern
 		o, err := s.stat(ctx, store, bucket, key)
 		if o != nil || err != nil {
 			return []*object{o}, err
 		}
 	}
-	prefix := fixed
-	if fixed == key && key != "" {
-		prefix = strings.TrimSuffix(key, "/") + "/"
+	if folder = strings.TrimSuffix(folder, "/"); folder != "" {
+		folder += "/"
 	}
-	all, err := s.below(ctx, store, bucket, prefix)
+	all, err := s.below(ctx, store, bucket, folder)
 	if err != nil {
 		return nil, err
 	}
-	if all, err = choose(all, key, prefix); err != nil {
-		return nil, usage("%s: %w", name, err)
+	paths := make([]string, len(all))
+	byPath := make(map[string]*object, len(all))
+	for i, o := range all {
+		paths[i] = strings.TrimPrefix(o.key, folder)
+		byPath[paths[i]] = o
 	}
-	if len(all) == 0 {
-		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("no input %s: no object of bucket %s at %s has this name, or begins with it and a slash", name, bucket, s.access.endpoint()))
+	chosen, err := input.Choose("s3://"+bucket+"/"+folder, rest, paths)
+	if err != nil {
+		return nil, err
+	}
+	if len(chosen) == 0 {
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("no input file %s: %s has no object of this name, and none below it that counts", name, s.access.endpoint()))
+	}
+	all = all[:0]
+	for _, p := range chosen {
+		all = append(all, byPath[p])
 	}
 	return all, nil
 }

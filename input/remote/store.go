@@ -76,6 +76,9 @@ func (s *Store) Files(ctx context.Context, names ...string) ([]string, error) {
 	defer s.mu.Unlock()
 	var all []*object
 	for _, name := range names {
+		if Is(name) && s.Dir == "" {
+			return nil, usage("input.cache is off, or there is no cache folder of the user, want a folder: %s is copied there", strings.SplitN(name, "?", 2)[0])
+		}
 		if Is(name) {
 			found, err := s.find(ctx, name)
 			if err != nil {
@@ -141,9 +144,6 @@ func (s *Store) list(ctx context.Context, name string) ([]*object, error) {
 
 // take makes the copies of objects that are not there. One process of the host does so at a time for the same objects.
 func (s *Store) take(ctx context.Context, all []*object) error {
-	if s.Dir == "" {
-		return usage("%s is copied to this host, and there is no folder for it: want input.cache auto, with a cache folder of the user, or a folder", all[0].url)
-	}
 	if err := folder.Make(s.Dir); err != nil {
 		return fmt.Errorf("input.cache: %w", err)
 	}

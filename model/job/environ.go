@@ -49,6 +49,14 @@ func (l *loader) fromEnviron(environ []string, root reflect.Value) {
 	}
 }
 
+// FromEnviron returns the defaults of all keys, with those that the environment sets. It passes over what is no key.
+func FromEnviron(environ []string) *Config {
+	job := Default()
+	l := newLoader("")
+	l.fromEnviron(environ, reflect.ValueOf(&job).Elem())
+	return &job
+}
+
 // keyOf returns the key of a variable. An entry of a map is its name in lower case.
 func keyOf(name string, all []string) (string, error) {
 	names := make([]string, len(all))

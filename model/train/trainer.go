@@ -171,7 +171,7 @@ func (t *Trainer) Agree() []string {
 var local = []string{
 	"input.train.files", "input.train.images", "input.train.labels",
 	"input.eval.files", "input.eval.images", "input.eval.labels", "input.evals",
-	"input.prefetch", "input.cache", "input.max_bad_records", "input.max_features", "input.max_inflate", "eval.every", "log.every", "log.history",
+	"input.prefetch", "input.cache", "input.cache_size", "input.s3.region", "input.s3.path_style", "input.s3.anonymous", "input.max_bad_records", "input.max_features", "input.max_inflate", "eval.every", "log.every", "log.history",
 	"train.init_from.path", "train.init_from.include", "train.init_from.exclude",
 	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "export.if", "export.keep", "summary.dir",
 }

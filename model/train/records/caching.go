@@ -33,7 +33,7 @@ func MakeCaches(ctx context.Context, cfg *job.Config, opts Options) ([]Cached, e
 		}
 		spec := o.splitSpec(s)
 		var err error
-		if spec.Origin, err = o.find(spec.Origin, s.key); err != nil {
+		if spec.Origin, err = o.find(ctx, spec.Origin, s.key); err != nil {
 			return all, fmt.Errorf("%s: %w", s.key, err)
 		}
 		if s.key == "input.eval" && s.features == 0 && o.plan == nil {

@@ -30,7 +30,7 @@ func Check(ctx context.Context, cfg *job.Config, opts Options) (*look.Report, er
 			continue
 		}
 		spec := o.splitSpec(s)
-		found, err := spec.Find(opts.Roots, opts.Notice)
+		found, err := o.find(ctx, spec.Origin, "")
 		if err != nil {
 			return nil, adviseOnMissing(cfg, fmt.Errorf("%s: %w", s.key, err))
 		}

@@ -26,9 +26,9 @@ func (o *Opener) prepareClasses(ctx context.Context) error {
 	switch {
 	case names != nil:
 	case m.Classes.File() != "":
-		names, err = readVocabulary(ctx, o.opts.Roots, m.Classes.File())
+		names, err = o.vocabulary(ctx, m.Classes.File())
 	case f.Classes != nil:
-		names, err = o.folderClasses(f, train)
+		names, err = o.folderClasses(ctx, f, train)
 	case len(o.job.Input.RecordColumns()) == 0:
 		names, err = o.learnClasses(ctx)
 	default:
@@ -65,8 +65,8 @@ func (o *Opener) learntClasses(folders []string) error {
 }
 
 // folderClasses returns the classes of a folder of images.
-func (o *Opener) folderClasses(f convert.Format, train convert.Origin) ([]string, error) {
-	found, err := o.find(train, "input.train")
+func (o *Opener) folderClasses(ctx context.Context, f convert.Format, train convert.Origin) ([]string, error) {
+	found, err := o.find(ctx, train, "input.train")
 	if err != nil {
 		return nil, adviseOnMissing(o.job, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
+	"ringtrain/input/remote"
 	"ringtrain/model/graph"
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
@@ -26,9 +27,10 @@ type Options struct {
 // An Opener opens the records that a job names. It compiles input.columns once, and gives the
 // compiled plan to each data set that it opens.
 type Opener struct {
-	job  *job.Config
-	opts Options
-	plan *column.Plan // of input.columns once it is compiled; nil without input.columns
+	job    *job.Config
+	opts   Options
+	places *remote.Store
+	plan   *column.Plan // of input.columns once it is compiled; nil without input.columns
 
 	classes *input.Classes // of labels that have names; nil: they have none
 	names   []string       // of the classes; nil: they are not known, or have none
@@ -42,7 +44,7 @@ func NewOpener(cfg *job.Config, o Options) *Opener {
 	if o.Repeated == nil {
 		o.Repeated = o.Notice
 	}
-	return &Opener{job: cfg, opts: o}
+	return &Opener{job: cfg, opts: o, places: Places(cfg.Input, o.Notice)}
 }
 
 // Set holds the open training and evaluation records of a job. Eval is nil without validation records, and
@@ -97,6 +99,9 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 		return drawSet(cfg)
 	}
 	if err := o.compileLabelled(ctx); err != nil {
+		return Set{}, err
+	}
+	if err := o.gather(ctx); err != nil {
 		return Set{}, err
 	}
 	train, err := o.openSplit(ctx, split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share})

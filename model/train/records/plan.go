@@ -26,7 +26,7 @@ func (o *Opener) compile(ctx context.Context, kept *graph.Columns) error {
 		return nil
 	}
 	plan, err := column.Compile(columns, func(file string) ([]string, error) {
-		texts, err := readVocabulary(ctx, o.opts.Roots, file)
+		texts, err := o.vocabulary(ctx, file)
 		if found := keptVocabulary(columns, kept, file); exitcode.Of(err) == exitcode.NoInput && found != nil {
 			return found, nil
 		}
@@ -70,6 +70,15 @@ func keptVocabulary(columns []column.Column, kept *graph.Columns, file string) [
 		}
 	}
 	return nil
+}
+
+// vocabulary reads a vocabulary file of the job, which may be elsewhere.
+func (o *Opener) vocabulary(ctx context.Context, file string) ([]string, error) {
+	here, err := o.places.Folder(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	return readVocabulary(ctx, o.opts.Roots, here)
 }
 
 // readVocabulary reads a vocabulary file of one text a line.

@@ -40,7 +40,7 @@ func (s Set) Proving(ctx context.Context) (Proving, error) {
 // proving opens the records with a plan of their own, which has learnt what the opener's has.
 func (o *Opener) proving(ctx context.Context) (Proving, error) {
 	cfg := *o.job
-	again := &Opener{job: &cfg, opts: Options{Roots: o.opts.Roots}, classes: o.classes, names: o.names}
+	again := &Opener{job: &cfg, opts: Options{Roots: o.opts.Roots}, places: o.places, classes: o.classes, names: o.names}
 	learnt := o.plan.Columns()
 	if err := again.Adopt(ctx, "the job", &learnt); err != nil {
 		return Proving{}, err

@@ -108,7 +108,7 @@ func open(ctx context.Context, cfg *job.Config, o opened, e records.Evaluated) (
 		e.Labelled, e.Cells = cfg.CheckLabel() == nil, true
 	}
 	if e.Labelled && IsBundle(kept.Path) && len(cfg.Input.RecordColumns()) > 0 {
-		sized.Input.Cache = convert.CacheOff // which has no cells, and the graph is to have the cells
+		e.Cells = true // which a cache has not, and the graph is to have
 	}
 	opener := records.NewOpener(&sized, records.Options{Roots: o.roots, Notice: func(line string) { note += "\n" + line }})
 	if err := opener.AdoptClasses(kept.Path, kept.Classes); err != nil {
