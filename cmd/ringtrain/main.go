@@ -66,6 +66,7 @@ type app struct {
 	stdout, stderr io.Writer      // for lines of text
 	rawErr         io.Writer      // the file of stderr, for the bytes of ranks
 	launched       bool           // this process launches a job: an error from now on is one of the manual
+	withParent     bool           // the launcher ends when its parent has ended
 	environ        []string
 	getenv         func(string) string
 	keys           train.KeyLimits // 0: the usual ones

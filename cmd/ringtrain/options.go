@@ -90,6 +90,7 @@ func runFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "`TIME` between TERM and KILL for ranks that are ended"},
 		&cli.DurationFlag{Name: "timeout", Usage: "end a run that takes longer: SIGQUIT, so that ranks dump, then TERM, then KILL; exit code 110"},
 		option("restarts"), option("lease"),
+		&cli.BoolFlag{Name: "with-parent", Usage: "end the run, as TERM does, when the process that started this one has ended, such as a notebook"},
 	), hostFlags(), rankFlags(), watchFlags())
 }
 

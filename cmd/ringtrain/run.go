@@ -99,6 +99,7 @@ func runRun(a *app, c *cli.Context) error {
 		}
 	}
 	readRanks(&cfg, out)
+	a.withParent = c.Bool("with-parent")
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
 	})
@@ -138,6 +139,31 @@ func whereJobFileIs(job string, res launch.Result) string {
 // its exit code matters too. It does not ignore the signal, because the ranks would
 // inherit that.
 func surviveClosedPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// parentEvery is the time between two looks whether the parent lives.
+const parentEvery = time.Second
+
+// followParent sends SIGTERM to signals when the process that started this one has ended: a notebook that was killed
+// leaves no ranks. stop ends that.
+func followParent(signals chan<- os.Signal) (stop func()) {
+	parent, over := os.Getppid(), make(chan struct{})
+	go func() {
+		tick := time.NewTicker(parentEvery)
+		defer tick.Stop()
+		for os.Getppid() == parent {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+			}
+		}
+		select {
+		case <-over:
+		case signals <- syscall.SIGTERM:
+		}
+	}()
+	return func() { close(over) }
+}
 
 // launch starts the rendezvous and the ranks, and waits for the ranks.
 func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Result, error) {
@@ -182,6 +208,9 @@ func (a *app) launchWith(cfg launch.Config, via string, served rendezvous.Server
 		signal.Notify(signals, syscall.SIGTSTP, syscall.SIGCONT)
 	}
 	defer signal.Stop(signals)
+	if a.withParent {
+		defer followParent(signals)()
+	}
 	cfg.Signals, cfg.Suspend = signals, func() { a.out.Suspend(suspend) }
 	return launch.Run(context.WithoutCancel(a.ctx), cfg)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,4 +66,19 @@ func TestStoppedJob(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRunWithParent verifies that the ranks of a launcher end at a step that is saved, as after TERM, when the process
+// that started the launcher is killed.
+func TestRunWithParent(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	p := b.startProgram("sh", "-c", `"$0" run --with-parent -np 2 linear --set train.epochs=100000000 --set checkpoint.dir=ckpt & exec sleep 1000`, self(b))
+	p.await("epochs")
+	p.signal(os.Kill)
+	e := p.wait() // after the launcher, too, has closed its outputs
+	if !strings.Contains(e.stderr, "stopped by signal 15 (terminated)") || !strings.Contains(e.stdout+e.stderr, "checkpoint ckpt/step-") {
+		t.Errorf("the launcher says\n%s%s", e.stdout, e.stderr)
+	}
+	b.nothingLeft(patience, nil)
 }

@@ -156,4 +156,4 @@ class _Start:
 
     def events(self):
         """Yields the events of the run."""
-        yield from program.Command("run", self.job, *jobs.settings(self._set), *self._options, cwd=self.base, env=self.env)
+        yield from program.Command("run", "--with-parent", self.job, *jobs.settings(self._set), *self._options, cwd=self.base, env=self.env)
