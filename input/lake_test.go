@@ -194,3 +194,25 @@ func TestExpandAgrees(t *testing.T) {
 		t.Errorf("all patterns match %d files, want patterns that match", found)
 	}
 }
+
+// TestManifest verifies that the folders that name columns are part of a file's name in manifests, and that the manifest
+// of many files stays small, and differs where one of them does.
+func TestManifest(t *testing.T) {
+	for path, want := range map[string]string{"/a/b.csv": "b.csv", "/a/day=1/in/h=2/b.csv": "day=1/h=2/b.csv", "=1/b": "b"} {
+		if got := input.ManifestName(path); got != want {
+			t.Errorf("%s is %s in a manifest, want %s", path, got, want)
+		}
+	}
+	var lines []string
+	for i := range 10_000 {
+		lines = append(lines, fmt.Sprintf("day=%d/part-0.csv 100 1", i))
+	}
+	text := input.ManifestText(lines)
+	if len(text) > 10_000 || !strings.HasPrefix(text, lines[0]+" "+lines[1]) {
+		t.Errorf("%d bytes: %.100s", len(text), text)
+	}
+	lines[9_000] = "day=0/part-0.csv 100 1"
+	if other := input.ManifestText(lines); other == text || input.ManifestText(lines[:2]) != lines[0]+" "+lines[1] {
+		t.Errorf("%s, want one that differs", other)
+	}
+}

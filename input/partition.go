@@ -51,14 +51,6 @@ func decoded(s string) string {
 	return string(b)
 }
 
-// ManifestName is a file's name in the manifests that ranks compare: with the folders that name columns.
-func ManifestName(path string) string {
-	folders := strings.Split(path, "/")
-	last := len(folders) - 1
-	named := slices.DeleteFunc(folders[:last:last], func(folder string) bool { return strings.Index(folder, "=") < 1 })
-	return strings.Join(append(named, folders[last]), "/")
-}
-
 // Folders are the columns of a set that the folders of its files name, of those that are asked for.
 type Folders struct {
 	Names []string

@@ -49,7 +49,7 @@ func aboutFiles(key string) string {
 func (t *Trainer) uncounted(o job.Option) string {
 	for _, c := range t.countables() {
 		if c.key == o.Key && c.data.Facts().IsShared() {
-			return strings.Join(namesAndBytes(c.data), " ")
+			return input.ManifestText(namesAndBytes(c.data))
 		}
 	}
 	return o.Value
@@ -178,7 +178,7 @@ func (c *counter) lacking() (ranks []int, err error) {
 
 // compare returns an error on all ranks unless all have the same manifest.
 func (c *counter) compare(ctx context.Context) error {
-	if err := c.group.AllGather(ctx, []byte(strings.Join(c.data.Facts().Manifest, " ")), &c.gathered); err != nil {
+	if err := c.group.AllGather(ctx, []byte(input.ManifestText(c.data.Facts().Manifest)), &c.gathered); err != nil {
 		return err
 	}
 	want := string(c.gathered.At(0))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ringtrain/export/savedmodel"
+	"ringtrain/input"
 	"ringtrain/model/job"
 	"ringtrain/model/train/records"
 	"ringtrain/model/train/report"
@@ -193,7 +194,7 @@ func (t *Trainer) agreedOptions() []job.Option {
 		options = append(options, job.Option{Key: "model.classes.learnt", Value: strings.Join(t.job.Model.Names(), ", ")})
 	}
 	for _, c := range t.countables() {
-		options = append(options, job.Option{Key: c.key, Value: strings.Join(c.data.Facts().Manifest, " ")})
+		options = append(options, job.Option{Key: c.key, Value: input.ManifestText(c.data.Facts().Manifest)})
 	}
 	return options
 }

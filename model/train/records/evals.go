@@ -3,7 +3,6 @@ package records
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"ringtrain/input"
 	"ringtrain/model/job"
@@ -45,5 +44,5 @@ func CloseEvals(all []EvalSet) error {
 // files.
 func (e EvalSet) Agreed(i int) []job.Option {
 	key := job.EvalKey(e.Files.Name, i)
-	return []job.Option{{Key: key, Value: e.Files.How()}, {Key: key + ".manifest", Value: strings.Join(e.Data.Facts().Manifest, " ")}}
+	return []job.Option{{Key: key, Value: e.Files.How()}, {Key: key + ".manifest", Value: input.ManifestText(e.Data.Facts().Manifest)}}
 }
