@@ -65,7 +65,7 @@ func openWatch(a *app, c *cli.Context, out *show.Reporter) (*watch, error) {
 		only.Handle("GET /metrics", w.numbers.Handler())
 		w.plain = page.NewHTTP(only)
 		go w.plain.Serve(l) // until close
-		fmt.Fprintf(a.stderr, "metrics http://%v/metrics\n", l.Addr())
+		fmt.Fprintf(a.stderr, "metrics http://%s/metrics\n", page.Address(l))
 	}
 	out.Views = append(out.Views, w.numbers.Event)
 	return w, nil

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -56,14 +55,7 @@ func (s *Server) Serve() { s.http.Serve(s.listener) }
 
 // Link returns the address of the page, with its token.
 func (s *Server) Link() string {
-	at := s.listener.Addr().(*net.TCPAddr)
-	host := at.IP.String()
-	if at.IP.IsUnspecified() {
-		if name, err := os.Hostname(); err == nil {
-			host = name
-		}
-	}
-	return fmt.Sprintf("http://%s/?token=%s", net.JoinHostPort(host, strconv.Itoa(at.Port)), s.token)
+	return fmt.Sprintf("http://%s/?token=%s", Address(s.listener), s.token)
 }
 
 // Close ends the server when readers have the last events, or after a second.
@@ -105,7 +97,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // admits reports whether a request has the token: in the query, in the cookie of the page, or as
-// Authorization: Bearer TOKEN.
+// Authorization: Bearer TOKEN. If so, its connection is no stranger's any more.
 func (s *Server) admits(r *http.Request) bool {
 	tokens := r.URL.Query()["token"]
 	for _, c := range r.CookiesNamed(s.cookie) {
@@ -118,6 +110,9 @@ func (s *Server) admits(r *http.Request) bool {
 	for _, t := range tokens {
 		got := sha256.Sum256([]byte(t))
 		admitted = subtle.ConstantTimeCompare(got[:], want[:]) == 1 || admitted
+	}
+	if known, ok := r.Context().Value(proved{}).(func()); ok && admitted {
+		known()
 	}
 	return admitted
 }

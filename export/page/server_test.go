@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -195,8 +196,8 @@ func TestUnreadConnection(t *testing.T) {
 	}
 }
 
-// TestManyConnections verifies that 100 connections that send nothing keep nobody from the page, and that
-// connections beyond a bound are closed.
+// TestManyConnections verifies that connections that send nothing keep nobody from the page: of too many the oldest is
+// closed, and one that has shown the token stays.
 func TestManyConnections(t *testing.T) {
 	s := serve(t)
 	dial := func() net.Conn {
@@ -205,23 +206,30 @@ func TestManyConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
+		c.SetDeadline(time.Now().Add(time.Minute))
 		return c
 	}
-	for range 100 {
+	mine, oldest := dial(), dial()
+	ask := func() {
+		t.Helper()
+		fmt.Fprintf(mine, "GET /metrics?token=%s HTTP/1.1\r\nHost: x\r\n\r\n", s.token)
+		answer, err := http.ReadResponse(bufio.NewReader(mine), nil)
+		if err != nil || answer.StatusCode != 200 {
+			t.Fatalf("the answer is %v, %v", answer, err)
+		}
+	}
+	ask()
+	for range maxStrangers {
 		dial()
 	}
-	if answer := s.ask(t, "GET", "/metrics?token="+s.token); answer.StatusCode != 200 {
-		t.Errorf("beside 100 connections the answer is %s", answer.Status)
-	}
-	last := dial()
-	for range maxConnections {
-		last = dial()
-	}
-	last.SetReadDeadline(time.Now().Add(time.Minute))
-	if n, err := last.Read(make([]byte, 1)); err == nil || n != 0 {
+	if n, err := oldest.Read(make([]byte, 1)); err == nil || n != 0 {
 		t.Errorf("a connection too many reads %d bytes", n)
 	} else if e, ok := err.(net.Error); ok && e.Timeout() {
 		t.Error("a connection too many stays open")
+	}
+	ask()
+	if answer := s.ask(t, "GET", "/metrics?token="+s.token); answer.StatusCode != 200 {
+		t.Errorf("another connection is answered with %s", answer.Status)
 	}
 }
 
@@ -272,5 +280,18 @@ func TestListen(t *testing.T) {
 				t.Errorf("the error is %v with code %d, want %d and %q", err, exitcode.Of(err), tt.code, tt.text)
 			}
 		})
+	}
+}
+
+// TestAddress verifies that a server on all addresses is told by the name of its host, which others can take.
+func TestAddress(t *testing.T) {
+	l, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	name, err := os.Hostname()
+	if want := fmt.Sprintf("%s:%d", name, l.Addr().(*net.TCPAddr).Port); err != nil || Address(l) != want {
+		t.Errorf("the address is %s, want %s, %v", Address(l), want, err)
 	}
 }
