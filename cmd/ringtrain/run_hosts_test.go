@@ -23,7 +23,7 @@ func TestRunHosts(t *testing.T) {
 		{"folder a file", "run --np 1 --wdir hosts ./echo hi", 64, nil, "/hosts, want a folder that is there"},
 		{"hostfile", "run --hostfile hosts echo hi", 0, []string{"[0] hi", "[1] hi", "[2] hi"}, "3 ranks on 1 host\n"},
 		{"no bound without hosts", "run -np 3 echo hi", 0, []string{"[0] hi", "[1] hi", "[2] hi"}, "3 ranks on 1 host\n"},
-		{"too few slots", "run -np 3 -H localhost:2 echo hi", 64, nil, "3 ranks are asked for, there are 2 slots on 1 host (localhost:2)"},
+		{"too few slots", "run -np 3 -H localhost:2 echo hi", 64, nil, "3 ranks are asked for, more than 2 slots on 1 host (localhost:2)"},
 		{"hosts twice", "run -H localhost --hostfile hosts echo hi", 64, nil, "hosts are given by -H and by --hostfile"},
 		{"hostfile missing", "run --hostfile none echo hi", 66, nil, "none"},
 		{"hostfile wrong", "run --hostfile wrong echo hi", 64, nil, `wrong:2: "slot=4" after host b`},

@@ -143,7 +143,7 @@ func TestRunOwnWord(t *testing.T) {
 // the command line is one line.
 func TestRunExplains(t *testing.T) {
 	for _, tt := range []struct{ args, entry, want string }{
-		{"run -np 3 -H localhost:2 linear", "slots", "3 ranks are asked for, there are 2 slots"},
+		{"run -np 3 -H localhost:2 linear", "slots", "3 ranks are asked for, more than 2 slots"},
 		{"run -np 2 --wdir nowhere linear", "option", "want a folder that is there"},
 		{"run -np 1 true : -np 0 true", "option", "-np is 0, want 1 or more"},
 		{"run -np 0 mnist", "", "-np is 0, want 1 or more"},

@@ -42,7 +42,7 @@ func Assign(np int, hosts []Host, by Mapping) ([]Assignment, error) {
 		hosts = []Host{{Slots: np}}
 	}
 	if slots := TotalSlots(hosts); np > slots {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%d ranks are asked for, there are %s on %s (%s): give more hosts or slots, or a smaller -np",
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%d ranks are asked for, more than %s on %s (%s): give more hosts or slots, or a smaller -np",
 			np, phrase.Count(slots, "slot"), phrase.Count(len(hosts), "host"), Summary(hosts)))
 	}
 	list, taken := make([]Assignment, 0, np), make([]int, len(hosts))

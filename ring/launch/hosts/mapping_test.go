@@ -50,7 +50,7 @@ func TestAssign(t *testing.T) {
 func TestAssignTooMany(t *testing.T) {
 	hosts, _ := Parse("a:2,[fd00::1]:1")
 	_, err := Assign(4, hosts, BySlot)
-	want := "4 ranks are asked for, there are 3 slots on 2 hosts (a:2, [fd00::1]:1): give more hosts or slots, or a smaller -np"
+	want := "4 ranks are asked for, more than 3 slots on 2 hosts (a:2, [fd00::1]:1): give more hosts or slots, or a smaller -np"
 	if exitcode.Of(err) != exitcode.Usage || err.Error() != want {
 		t.Errorf("error %v with code %d, want %q with code 64", err, exitcode.Of(err), want)
 	}
