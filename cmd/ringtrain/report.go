@@ -22,7 +22,7 @@ func reportCommand() command {
 		usage:    "one HTML page of a run, or of several side by side",
 		about:    "Writes one HTML page of what a run did: curves, the time of a step, its ranks, faults, checkpoints, evaluations. RUN is a job, a folder of checkpoints, its history.jsonl, or a file of lines that --json has written. Several runs share their plots, and a table has their results and the options that differ. The page has all inside and makes no request. A run that goes on, has failed or has made no step has a page, too.",
 		examples: []string{"ringtrain report mnist", "ringtrain report ckpt/small ckpt/large -o both.html"},
-		flags:    []cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "report.html", Usage: "`FILE` to write"}},
+		flags:    []cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "report.html", Usage: "`FILE` to write, or - for standard output"}},
 	}
 }
 
@@ -35,12 +35,15 @@ func runReport(a *app, c *cli.Context) error {
 		}
 		runs = append(runs, run)
 	}
+	nameApart(runs)
+	if c.String("output") == pipeWord {
+		return page.Report(a.dataOut(), runs)
+	}
 	out, err := input.Create(c.String("output"), true)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	nameApart(runs)
 	if err := page.Report(out, runs); err != nil {
 		return err
 	}
