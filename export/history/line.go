@@ -36,8 +36,8 @@ func line(s report.Stamped) []byte {
 	return text
 }
 
-// scan hands the events of a file on that this program knows, and returns the bytes of its whole lines. name names the file in
-// errors. The last line may be torn: its writer may have been killed, or may be about to write the rest.
+// scan hands the events of a file on that this program knows, and returns the bytes of its whole lines. name names the
+// file in errors. The last line may be torn: its writer may have been killed, or may be about to write the rest.
 func scan(from io.Reader, name string, use func(report.Stamped)) (whole int64, err error) {
 	lines := bufio.NewReaderSize(from, maxLine)
 	for number := 1; ; number++ {

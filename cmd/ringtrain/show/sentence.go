@@ -34,7 +34,7 @@ func Sentence(e report.Event) string {
 	case report.Exported:
 		return exportSentence(e)
 	case report.Done:
-		return fmt.Sprintf("done  %s steps, %s examples in %s (%s examples/s)", Commas(e.Steps), Commas(e.Examples), rounded(e.Took), Commas(int64(e.ExamplesPerS)))
+		return fmt.Sprintf("done  %s steps, %s examples", Commas(e.Steps), Commas(e.Examples))
 	}
 	return e.Kind()
 }
@@ -55,7 +55,8 @@ func exportSentence(e report.Exported) string {
 // metricNames are what people call the metrics of an export.
 var metricNames = map[string]string{"auc": "AUC", "accuracy": "accuracy", "rmse": "RMSE", "loss": "loss"}
 
-// stepSentence separates its facts by two blanks, the most important ones first. metric is that of the last evaluation, as text, "" if there was none.
+// stepSentence separates its facts by two blanks, the most important ones first. metric is that of the last evaluation,
+// as text, "" if there was none.
 func stepSentence(e report.Step, metric string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "step %d of %d  epoch %d  loss %.6g", e.Step, e.Steps, e.Epoch, e.Loss)
