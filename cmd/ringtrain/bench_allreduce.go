@@ -42,18 +42,15 @@ func runBenchAllReduce(a *app, c *cli.Context) error {
 	if out.Rank == 0 && !team.Group.Compresses() && c.String("codec") != "none" {
 		fmt.Fprintf(a.stderr, "codec %s is not used: there is no wire between the ranks (--levels flat makes one)\n", c.String("codec"))
 	}
-	return endBench(team, out, benchSums(team, config, out, c.String("plot")))
+	return endBench(team, out, benchSums(team, config, out))
 }
 
-// benchSums prints the table, and writes the picture of it to the file plot, "" for none. A wrong element is
-// an error once all is printed.
-func benchSums(team *join.Team, config bench.AllReduceConfig, out *show.Reporter, plot string) error {
+// benchSums prints the table. A wrong element is an error once all is printed.
+func benchSums(team *join.Team, config bench.AllReduceConfig, out *show.Reporter) error {
 	wrong := 0 // over all ranks
-	var picture bench.Plot
 	out.Head(bench.Header)
 	memory, err := bench.AllReduce(team.Context(), team.Group, config, func(r bench.Row) error {
 		wrong += r.Wrong
-		addRow(&picture, r)
 		out.Line(r)
 		return nil
 	})
@@ -61,11 +58,6 @@ func benchSums(team *join.Team, config bench.AllReduceConfig, out *show.Reporter
 		return err
 	}
 	out.Line(memory)
-	if out.Rank == 0 {
-		if err := writePlot(plot, picture); err != nil {
-			return err
-		}
-	}
 	if wrong > 0 {
 		return exitcode.With(exitcode.Internal, fmt.Errorf("%d elements are wrong", wrong))
 	}

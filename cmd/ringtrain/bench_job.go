@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/bench"
 	"ringtrain/bench/speed"
 	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model/job"
@@ -58,13 +57,11 @@ func runBenchJob(a *app, c *cli.Context) error {
 		trials = append(trials, t)
 	}
 	out := a.newReporter(c, 0)
-	plot := bench.Plot{Title: "training"}
 	for _, t := range trials {
 		rows, err := t.Run(a.ctx)
 		if err != nil {
 			return err
 		}
-		addSettings(&plot, rows)
 		advice := speed.Advise(rows)
 		if out.JSON {
 			for _, r := range rows {
@@ -76,7 +73,7 @@ func runBenchJob(a *app, c *cli.Context) error {
 		show.SettingsTable(a.stdout, rows)
 		fmt.Fprintf(a.stdout, "take %s: %s.\n", advice.Choice, advice.Why)
 	}
-	return writePlot(c.String("plot"), plot)
+	return nil
 }
 
 // placeJob has t run the job that a word names: a job, else a kind of model on drawn records.

@@ -201,15 +201,9 @@ func TestBenchJob(t *testing.T) {
 			t.Errorf("%s is there, want nothing written", folder)
 		}
 	}
-	e = b.must(0, "bench", "job", "softmax", "-np", "1", "--duration", "1ms", "--codec", "int8", "--plot", "speed.svg")
-	if text, err := os.ReadFile(b.path("speed.svg")); err != nil || !strings.Contains(string(text), "<circle") || !strings.Contains(string(text), "examples/s") {
-		t.Errorf("the picture is %q, %v", text, err)
-	}
+	e = b.must(0, "bench", "job", "softmax", "-np", "1", "--duration", "1ms", "--codec", "int8")
 	if !strings.Contains(e.stdout, "ranks") || strings.Contains(e.stdout, "codec") || !strings.Contains(e.stdout, "take -np 1: nothing else was tried.") {
 		t.Errorf("it prints %q, want a table without codecs and an advice", e.stdout)
-	}
-	if e := b.must(73, "bench", "job", "softmax", "-np", "1", "--duration", "1ms", "--plot", "none/speed.svg"); !strings.Contains(e.stderr, "--plot: open none/speed.svg") {
-		t.Errorf("it says %q, want the file", e.stderr)
 	}
 }
 

@@ -39,7 +39,6 @@ func option(name string) cli.Flag {
 		&cli.StringFlag{Name: "job-id", Usage: "`ID` that tells this job from others"},
 		&cli.IntFlag{Name: "restarts", Usage: "replace `N` lost ranks in all, if they come back (where the rendezvous is)"},
 		&cli.DurationFlag{Name: "lease", Value: rendezvous.DefaultLease, Usage: "`TIME` after which a silent rank is lost, from 1s; where the rendezvous is"},
-		&cli.StringFlag{Name: "plot", Usage: "write a picture of the table to `FILE`.svg, on rank 0's host"},
 		&cli.BoolFlag{Name: "watch", Usage: "look again each second until the job has ended"},
 		&cli.StringFlag{Name: "sizes", Usage: "`SIZES` of the buffers, as in 8,4KiB,8MiB, instead of --min and --max"},
 	}, name)
@@ -149,7 +148,7 @@ func benchSumFlags() []cli.Flag {
 	return append(benchAllReduceFlags(),
 		&cli.DurationFlag{Name: "budget", Usage: "`TIME` for the timed operations of a row, instead of a number of them"},
 		&cli.StringFlag{Name: "batch", Value: "16MiB", Usage: "`BYTES` of the buffers that are summed back to back"},
-		option("plot"), option("sizes"), bindFlag("core"), // do not depend on the kernel's initial placement of ranks
+		option("sizes"), bindFlag("core"), // do not depend on the kernel's initial placement of ranks
 		&cli.BoolFlag{Name: "in-place", Usage: "nothing out of place"},
 	)
 }
@@ -228,7 +227,7 @@ func benchJobFlags() []cli.Flag {
 		&cli.StringFlag{Name: "np", Aliases: []string{"n"}, Usage: "`NUMBERS` of ranks, as in 1,2,4 (default: 1, 2, 4 … up to the cores, or the slots of the hosts)"},
 		&cli.StringFlag{Name: "codec", Usage: "`CODECS` between hosts to compare, as in none,bf16,int8 (default: the job's)"},
 		&cli.DurationFlag{Name: "duration", Value: 3 * time.Second, Usage: "`TIME` of each of three turns of a setting, after as long that is not timed, a second at most"},
-		option("json"), option("set"), option("data"), option("start-timeout"), option("plot"),
+		option("json"), option("set"), option("data"), option("start-timeout"),
 	}, hostFlags())
 }
 

@@ -5,6 +5,7 @@ var removedOptions = map[string]string{
 	"check":   "leave it out, a test of the tree compares predictions with shaped links",
 	"journal": "no journal is needed: start the rendezvous again at the same address, its workers bring it up to date (docs/migrate.md#journal)",
 	"many":    "a rendezvous serves one job: start one for each, on a port of its own",
+	"plot":    "leave it out, --json has the rows of the table",
 	"tune":    "leave it out, allreduce.algorithm auto takes doubling, halving or the ring by the size of a buffer",
 	"streams": "leave it out, a ring has one TCP connection to each neighbour",
 }
