@@ -122,13 +122,12 @@ func endBench(team *join.Team, out *show.Reporter, err error) error {
 // benchRanks starts -np ranks of the command bench NAME with its options, on this host or on
 // those of -H or --hostfile.
 func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
-	defer a.joinCauses()()
 	cfg, err := a.benchLaunch(c, name, flags)
 	if err != nil {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	readRanks(&cfg, out)
+	a.readRanks(&cfg, out)
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	return out.EndLaunch(res, err)
 }

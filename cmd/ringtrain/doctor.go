@@ -139,14 +139,13 @@ func tokenOf(p place.Place, used token.Token) (id, fault string) {
 // doctorOnHosts starts one rank of this command on each host. If some hosts cannot run it, a
 // person still sees what the others find.
 func doctorOnHosts(a *app, c *cli.Context) error {
-	defer a.joinCauses()()
 	out := a.newReporter(c, 0)
 	cfg, err := a.doctorConfig(c)
 	if err != nil {
 		return out.ExaminationFailed(err)
 	}
 	cfg.Bare, cfg.Read = true, out.Verdict
-	readRanks(&cfg, out)
+	a.readRanks(&cfg, out)
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	if err == nil && (res.Code == exitcode.OK || !res.Unread && out.Told()) {
 		return out.Silent(res.Code)

@@ -74,13 +74,6 @@ type app struct {
 	history        string          // of that run: a file, behind HOST: on another host; "": none, or unknown
 }
 
-// joinCauses joins the lines with which ranks end in standard error. end shows those that still wait.
-func (a *app) joinCauses() (end func()) {
-	a.rawErr, end = show.JoinCauses(a.rawErr)
-	a.stderr = show.Printable(a.rawErr, show.MaxMessage)
-	return end
-}
-
 // dataOut returns standard output for what programs read, such as names of files: a terminal gets it
 // printable, a file or a pipe as it is.
 func (a *app) dataOut() io.Writer {

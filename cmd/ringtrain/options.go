@@ -63,7 +63,7 @@ func jobFlags() []cli.Flag {
 		&cli.StringFlag{Name: "security", Usage: "`HOW` gradients travel between hosts: tls or auth; short for --set allreduce.security=HOW"},
 		&cli.BoolFlag{Name: "print-options", Usage: "print the job file that is in force, and end"},
 		&cli.BoolFlag{Name: "quiet", Usage: "print only warnings, errors and the result, and digests if standard error is no terminal"},
-		&cli.BoolFlag{Name: "verbose", Usage: "on a terminal print each line of each rank, digests too: none is joined to others or left out; with --json also the load of each rank"},
+		&cli.BoolFlag{Name: "verbose", Usage: "on a terminal print each line of each rank, digests too: none is left out; with --json also the load of each rank"},
 		&cli.StringFlag{Name: "progress", Value: "auto", Usage: "`HOW` a run shows how far it is: live, redrawn on a terminal; plain, in lines; auto, live where a person started this process"},
 		option("json"),
 	)

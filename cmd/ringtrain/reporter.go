@@ -28,9 +28,6 @@ const wholePast = "stream, past"
 func (a *app) newReporter(c *cli.Context, rank int) *show.Reporter {
 	r := a.reporter(rank, c.Bool("json"))
 	r.Quiet, r.Verbose = c.Bool("quiet"), c.Bool("verbose")
-	if r.Verbose {
-		show.All(a.out, a.rawErr)
-	}
 	return r
 }
 

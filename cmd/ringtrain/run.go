@@ -56,7 +56,6 @@ func runRun(a *app, c *cli.Context) error {
 	if c.NArg() == 0 {
 		return exitcode.With(exitcode.Usage, errors.New("nothing to run: want a job or a program; see ringtrain run --help"))
 	}
-	defer a.joinCauses()()
 	cfg, err := a.runConfig(c)
 	if err != nil {
 		return err
@@ -98,7 +97,7 @@ func runRun(a *app, c *cli.Context) error {
 			cfg.Program = append(cfg.Program, "--progress=live")
 		}
 	}
-	readRanks(&cfg, out)
+	a.readRanks(&cfg, out)
 	a.withParent = c.Bool("with-parent")
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
@@ -112,7 +111,8 @@ func runRun(a *app, c *cli.Context) error {
 }
 
 // readRanks has out get what ranks write, whose events it reads with --json.
-func readRanks(cfg *launch.Config, out *show.Reporter) {
+func (a *app) readRanks(cfg *launch.Config, out *show.Reporter) {
+	cfg.Once, cfg.Told = cfg.Self && !out.Verbose && show.IsTerminal(a.rawErr), out.TellsEnd()
 	cfg.Stdout, cfg.Bare = out, cfg.Bare || out.JSON || out.IsLive()
 	if cfg.Read == nil && out.JSON {
 		cfg.Read = out.Pass

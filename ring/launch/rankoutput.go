@@ -21,6 +21,11 @@ import (
 type rankOutputs struct {
 	mux   *outputMux
 	ranks [][2]rankOutput // standard output and standard error of each rank
+	once  bool            // as Output.Once
+	told  bool            // as Output.Told
+
+	mu   sync.Mutex
+	said map[string]int // text of a line: the first rank that has written it
 }
 
 // rankOutput is one output of one rank. One goroutine at a time writes to it.
@@ -63,11 +68,15 @@ const (
 	reasonPrefix = "ringtrain: "
 	remedyPrefix = reasonPrefix + "what to do: "
 	maxReason    = 1000 // bytes that are kept
+	maxSaid      = 1000 // lines that are kept, each of maxReason bytes at most
 )
 
 // newRankOutputs opens the files and chooses the prefixes.
 func newRankOutputs(c *Config) (*rankOutputs, error) {
-	v := &rankOutputs{mux: newOutputMux(c.Stdout, c.Stderr, c.OneOutput, c.Notice), ranks: make([][2]rankOutput, c.worldSize())}
+	v := &rankOutputs{
+		mux: newOutputMux(c.Stdout, c.Stderr, c.OneOutput, c.Notice), ranks: make([][2]rankOutput, c.worldSize()),
+		once: c.Once, told: c.Told, said: map[string]int{},
+	}
 	for rank := range v.ranks {
 		for i, name := range [2]string{"stdout", "stderr"} {
 			if err := v.open(c, rank, i, name); err != nil {
@@ -139,7 +148,7 @@ func (r *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted fu
 		r.writeRead(o, accepted)
 		return
 	case toErr:
-		o.keepReason()
+		r.sift(rank)
 	}
 	r.mux.write(o.toErr, o.text, accepted)
 }
@@ -188,17 +197,38 @@ func (r *rankOutputs) writeRead(o *rankOutput, accepted func()) {
 	r.mux.write(true, l.text[1], one)
 }
 
-// keepReason keeps the last reason in the lines of o.text.
-func (o *rankOutput) keepReason() {
+// sift keeps the last reason in the lines of a rank's standard error, and drops lines that people have already.
+func (r *rankOutputs) sift(rank int) {
+	o := &r.ranks[rank][1]
+	kept := o.text[:0]
 	for line := range bytes.Lines(o.text) {
-		_, said, ok := bytes.Cut(line, []byte(o.lines.Prefix+reasonPrefix))
-		if !ok || bytes.Contains(line, []byte(remedyPrefix)) {
+		_, text, _ := bytes.Cut(line, []byte(o.lines.Prefix))
+		reason, ends := bytes.CutPrefix(text, []byte(reasonPrefix))
+		if ends && !bytes.HasPrefix(text, []byte(remedyPrefix)) {
+			o.mu.Lock()
+			o.reason = phrase.Foreign(string(bytes.TrimSpace(reason)), maxReason)
+			o.mu.Unlock()
+		}
+		if ends && r.told || (ends || r.once) && r.isSaid(rank, text) {
 			continue
 		}
-		o.mu.Lock()
-		o.reason = phrase.Foreign(string(bytes.TrimSpace(said)), maxReason)
-		o.mu.Unlock()
+		kept = append(kept, line...)
 	}
+	o.text = kept
+}
+
+// isSaid reports whether another rank has written the text of a line.
+func (r *rankOutputs) isSaid(rank int, text []byte) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first, said := r.said[string(text)]
+	if !said && len(text) <= maxReason {
+		if len(r.said) == maxSaid {
+			clear(r.said)
+		}
+		r.said[string(text)] = rank
+	}
+	return said && first != rank
 }
 
 // takeReason returns the last reason that a rank has given for its end, once, without the name of the

@@ -132,3 +132,38 @@ func TestRankOutputsFault(t *testing.T) {
 		t.Errorf("error %v with code %d, want 74", err, exitcode.Of(err))
 	}
 }
+
+// TestRankOutputsOnce verifies which lines of standard error are left out: a reason for the end that another rank has
+// given, with once any line that another rank has written, and with told each reason. Files have all.
+func TestRankOutputsOnce(t *testing.T) {
+	for _, tt := range []struct {
+		output Output
+		want   string
+	}{
+		{Output{}, "[0] a\n[0] ringtrain: b\n[1] a\n[1] a\n[1] ringtrain: c\n"},
+		{Output{Tag: true}, "[0,stderr] a\n[0,stderr] ringtrain: b\n[1,stderr] a\n[1,stderr] a\n[1,stderr] ringtrain: c\n"},
+		{Output{Once: true}, "[0] a\n[0] ringtrain: b\n[1] ringtrain: c\n"},
+		{Output{Told: true}, "[0] a\n[1] a\n[1] a\n"},
+	} {
+		var errs bytes.Buffer
+		tt.output.OutputDir = t.TempDir()
+		v, fault := newRankOutputs(&Config{NP: 2, Stderr: &errs, Output: tt.output})
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		v.write(0, true, []byte("a\nringtrain: b\n"))
+		v.write(1, true, []byte("a\na\nringtrain: b\nringtrain: c\n"))
+		if reason := v.takeReason(1); reason != "c" {
+			t.Errorf("%+v: rank 1 ends with %q, want c", tt.output, reason)
+		}
+		if _, fault := v.close(); fault != nil {
+			t.Error(fault)
+		}
+		if errs.String() != tt.want {
+			t.Errorf("%+v: standard error is %q, want %q", tt.output, &errs, tt.want)
+		}
+		if got, err := os.ReadFile(filepath.Join(tt.output.OutputDir, "rank.1/stderr")); err != nil || string(got) != "a\na\nringtrain: b\nringtrain: c\n" {
+			t.Errorf("%+v: the file has %q, %v", tt.output, got, err)
+		}
+	}
+}

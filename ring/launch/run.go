@@ -26,7 +26,8 @@ type Result struct {
 	Cause *ring.Cause // the cause that the rendezvous knows; may be nil
 	Text  string      // the cause, or "rank 2 (pid 123) ended with exit code 65", …; "" if none failed
 
-	Unread bool // the last lines were not read: a write to Stdout may block for ever
+	Reasons []process.Ending // of ranks that failed and have said why, in order
+	Unread  bool             // the last lines were not read: a write to Stdout may block for ever
 }
 
 // Run starts the ranks and passes on their output. It returns when all have ended, with the
@@ -142,6 +143,7 @@ type launcher struct {
 	restartAt   map[int]time.Time      // ranks to start again, and the earliest time for that
 	delayed     map[int]time.Time      // ranks without a process whose delay is not over
 	lastEnding  map[int]process.Ending // by rank: the ending before its last restart
+	reasons     []process.Ending       // as Result.Reasons
 	failover    failover               // ranks to start again whose host is lost
 	unheard     string                 // the silent host for whose rank the job has ended; "": none
 }
@@ -331,6 +333,9 @@ func (l *launcher) rankEnded(e process.Ending) {
 
 // rankFailed handles the end of a rank that is not started again.
 func (l *launcher) rankFailed(e process.Ending) {
+	if e.Why != "" {
+		l.reasons = append(l.reasons, e)
+	}
 	if own := l.termination.rankEnded(e, l.now()); own && l.config.Server != nil {
 		l.config.Server.LostForGood(e.Rank, e.Cause(), l.config.exitCodeForOthers(e))
 	}
@@ -340,6 +345,7 @@ func (l *launcher) rankFailed(e process.Ending) {
 // the first rank has ended, that cause is the result.
 func (l *launcher) result() Result {
 	r := l.termination.result()
+	r.Reasons = l.reasons
 	gaveUp := rendezvous.GaveUp{Rank: -1}
 	if s := l.config.Server; s != nil {
 		r.Cause, gaveUp = s.Cause(), s.GaveUp()

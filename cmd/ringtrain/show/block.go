@@ -17,10 +17,9 @@ type Shape struct {
 }
 
 const (
-	narrowColumns = 60  // below it the live block takes one line
-	flatRows      = 10  // below it, too
-	wideColumns   = 160 // from it on the block takes two lines
-	lineColumns   = 79  // of the first line of a block of four
+	narrowColumns = 60 // below it the live block takes one line
+	flatRows      = 10 // below it, too
+	lineColumns   = 79 // of the first line of a larger block
 	minBar        = 12
 	gap           = "   "
 )
@@ -80,26 +79,16 @@ func (s *runState) block(shape Shape) []string {
 		return []string{s.flat(shape, width)}
 	}
 	right := fmt.Sprintf(" %3.0f %%  %s  %12s", 100*s.share(), s.epoch(), s.left())
-	lines := []string{s.bar(shape, min(width, lineColumns)-Width(right)) + right}
-	lines = append(lines, Cut(s.reached(), width), Cut(s.speed(), width))
-	wait := ""
+	first := s.bar(shape, min(width, lineColumns)-Width(right)) + right
+	lines := []string{strings.TrimRight(first, " "), Cut(s.reached(), width), Cut(s.speed(), width)}
 	if w := s.shown.straggler(); w != nil {
-		wait = fmt.Sprintf("others wait %.0f %% of the time for rank %d", 100*w.Share, w.Rank)
+		wait := fmt.Sprintf("others wait %.0f %% of the time for rank %d", 100*w.Share, w.Rank)
 		if s.start.Hosts > 1 {
 			wait += " on " + phrase.Name(w.Host)
 		}
 		lines = append(lines, shape.paint(yellow, Cut(wait, width)))
 	}
-	if shape.Columns < wideColumns {
-		lines[0] = strings.TrimRight(lines[0], " ")
-		return lines
-	}
-	lines[0] += gap + Cut(lines[1], width-lineColumns-len(gap))
-	lines[1] = lines[2]
-	if wait != "" {
-		lines[1] += gap + shape.paint(yellow, Cut(wait, width-Width(lines[2])-len(gap)))
-	}
-	return lines[:2]
+	return lines
 }
 
 // flat returns the block in one line: a short bar, and as many facts as fit, the most important ones first.

@@ -10,6 +10,5 @@
 //	                                                   └► lines: JSON, or sentences ──► screen
 //	rank 0 elsewhere       trainer ──► Reporter.Event ──► as in the launcher
 //
-// The launcher keeps the error event of rank 0 back until it knows the first cause. [JoinCauses] makes
-// one line of the equal causes of ranks.
+// The launcher keeps the error event of rank 0 back until it knows the first cause.
 package show

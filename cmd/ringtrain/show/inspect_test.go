@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"ringtrain/export/ask"
 	"ringtrain/export/savedmodel"
@@ -58,7 +57,7 @@ func TestInspectBundle(t *testing.T) {
 // TestInspectOnTerminal verifies that a terminal shows what inspect prints of an event file as it is.
 func TestInspectOnTerminal(t *testing.T) {
 	var shown bytes.Buffer
-	f := &screenFile{&shown, &screen{after: time.Hour}}
+	f := &screenFile{&shown, new(screen)}
 	if err := Inspected(f, []report.Event{
 		trained.ScalarInfo{Step: 5, Tag: "loss", Value: 0.25},
 		trained.ScalarInfo{Step: 10, Tag: "loss", Value: 0.125},

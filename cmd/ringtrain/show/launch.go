@@ -40,14 +40,14 @@ func (r *Reporter) EndLaunch(res launch.Result, err error) error {
 	if !r.told {
 		r.end(report.Stamped{Event: Failure(cause), Time: time.Now()}, nil, res)
 	}
-	if r.saysEnd() && !before && !res.Unread {
+	if r.TellsEnd() && !before && !res.Unread {
 		return r.Silent(exitcode.Of(err))
 	}
 	return err
 }
 
-// saysEnd reports whether the lines below a live block tell all of the end, on the terminal that standard error is, too.
-func (r *Reporter) saysEnd() bool { return r.live != nil && r.OneOutput }
+// TellsEnd reports whether the lines below a live block tell all of the end, on the terminal that standard error is, too.
+func (r *Reporter) TellsEnd() bool { return r.live != nil && r.OneOutput }
 
 // causeOfEnd returns the first cause with the launcher's exit code.
 func causeOfEnd(res launch.Result) *ring.Cause {

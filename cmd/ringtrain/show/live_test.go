@@ -21,7 +21,7 @@ type fakeTerminal struct {
 	shape  Shape
 	away   bool // the process is in the background
 	file   *screenFile
-	live   *live
+	run    following
 }
 
 func (f *fakeTerminal) Write(p []byte) (int, error) {
@@ -64,16 +64,22 @@ func (f *fakeTerminal) change(to func()) {
 
 // step reports that so many steps are done.
 func (f *fakeTerminal) step(n int64) {
-	f.live.event(report.Stamped{Event: report.Step{Step: n, Steps: 3000, Epoch: 1, Interval: second / 50}})
+	f.tell(report.Step{Step: n, Steps: 3000, Epoch: 1, Interval: second / 50})
+}
+
+// tell adds an event to the state of the run.
+func (f *fakeTerminal) tell(e report.Event) {
+	f.run.add(e)
+	f.file.screen.touch()
 }
 
 // onTerminal runs test with a terminal of 80 columns in a bubble with a clock of its own.
 func onTerminal(t *testing.T, test func(f *fakeTerminal)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeTerminal{shape: Shape{Columns: 80, Rows: 8, Unicode: true}}
-		f.file = &screenFile{out: f, screen: &screen{after: mergeTime}}
-		f.live = newLive(f.file, f.size, f.atHand)
-		f.live.event(report.Stamped{Event: mnistStart()})
+		f.file = &screenFile{out: f, screen: &screen{shape: f.size}}
+		f.file.screen.follow(f, &f.run, f.atHand)
+		f.tell(mnistStart())
 		f.step(1)
 		test(f)
 	})
@@ -131,7 +137,7 @@ func TestLiveEnd(t *testing.T) {
 			}
 			f.taken()
 			f.step(3000)
-			f.live.event(report.Stamped{Event: report.Done{}})
+			f.tell(report.Done{})
 			fmt.Fprint(f.file, "result\nmore\n")
 			time.Sleep(time.Second)
 			f.file.screen.end()
@@ -178,7 +184,7 @@ func TestLiveBackground(t *testing.T) {
 		if got := f.taken(); !strings.HasPrefix(got, flatBlock) {
 			t.Errorf("in the foreground shows %q, want the block", got)
 		}
-		f.live.suspend(func() {
+		f.file.screen.suspend(func() {
 			if got := f.taken(); got != "\n" {
 				t.Errorf("before it stops, %q is shown, want the end of the line", got)
 			}
@@ -198,13 +204,15 @@ func TestLiveBackground(t *testing.T) {
 func TestLiveBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read, stuck := io.Pipe()
-		l := newLive(&screenFile{out: stuck, screen: &screen{after: mergeTime}}, func() Shape { return Shape{Columns: 80, Rows: 24} }, func() bool { return true })
-		l.event(report.Stamped{Event: mnistStart()})
-		l.event(report.Stamped{Event: report.Step{Step: 1, Steps: 2}})
+		s := &screen{shape: func() Shape { return Shape{Columns: 80, Rows: 24} }}
+		f := &fakeTerminal{file: &screenFile{out: stuck, screen: s}}
+		s.follow(stuck, &f.run, f.atHand)
+		f.tell(mnistStart())
+		f.tell(report.Step{Step: 1, Steps: 2})
 		time.Sleep(drawEvery)
 		synctest.Wait() // the draw waits
-		l.event(report.Stamped{Event: report.Step{Step: 2, Steps: 2}})
-		l.event(report.Stamped{Event: report.Done{}})
+		f.tell(report.Step{Step: 2, Steps: 2})
+		f.tell(report.Done{})
 		read.Close()
 	})
 }

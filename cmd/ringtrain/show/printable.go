@@ -11,16 +11,16 @@ import (
 // printable is a writer for lines of text. Messages and tables have names of files and columns, and words
 // out of data and checkpoints, as they are: printable makes foreign texts of all of them at once.
 type printable struct {
-	out     io.Writer
-	most    int        // bytes of a line
-	columns func() int // of the terminal, at which lines are split; nil: they are not
+	out    io.Writer
+	most   int     // bytes of a line
+	screen *screen // a terminal, at whose width lines are split; nil: they are not
 }
 
 // Printable returns a writer to w for lines of text, of at most most bytes each. A terminal gets lines that
 // fit, if each write has whole lines. Bytes of programs and data that is asked for do not go by way of it.
 func Printable(w io.Writer, most int) io.Writer {
-	if s := screenOf(w); s != nil {
-		return printable{w, most, s.columns}
+	if s := screenOf(w); s != nil && s.wraps {
+		return printable{w, most, s}
 	}
 	return printable{w, most, nil}
 }
@@ -33,8 +33,8 @@ const MaxMessage = 2 * phrase.MaxText
 
 func (p printable) Write(b []byte) (int, error) {
 	text := printed(string(b), p.most)
-	if p.columns != nil {
-		text = strings.Join(wrapAll(strings.Split(text, "\n"), p.columns()), "\n")
+	if p.screen != nil {
+		text = wrapText(text, p.screen.shape().Columns)
 	}
 	if _, err := io.WriteString(p.out, text); err != nil {
 		return 0, err

@@ -46,9 +46,10 @@ type Reporter struct {
 
 	mu     sync.Mutex // guards what follows
 	steps  report.Sum
-	words  words
+	run    following
+	next   Next
 	behind backlog    // with Whole
-	live   *live      // nil: no live block shows the run
+	live   *screen    // nil: no live block shows the run
 	kept   *keptError // nil: rank 0 has told no end
 	told   bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
 
@@ -127,7 +128,7 @@ func (r *Reporter) Fail(c *ring.Cause) error {
 	if r.Rank <= 0 {
 		r.Event(Failure(c))
 	}
-	if !r.saysEnd() {
+	if !r.TellsEnd() {
 		fmt.Fprintln(r.Stderr, "ringtrain: "+strings.ReplaceAll(c.Error(), "\n", "\nringtrain: "))
 	}
 	return r.Silent(max(c.ExitCode, exitcode.Failed))
@@ -145,7 +146,7 @@ func (r *Reporter) End(result train.Result, stop *ring.Cause) {
 			whose = fmt.Sprintf(" to rank %d on %s", stop.Rank, stop.Host)
 		}
 	}
-	if told := r.saysEnd() || r.Whole && r.Watched; result.Stopped != 0 && !told { // the launcher tells it
+	if told := r.TellsEnd() || r.Whole && r.Watched; result.Stopped != 0 && !told { // the launcher tells it
 		fmt.Fprintf(r.Stderr, "stopped by a signal%s after step %d\n", whose, result.Step)
 	}
 	if byLauncher := r.Whole && r.Rank == 0 && result.Stopped == 0; !r.Watched && !byLauncher {

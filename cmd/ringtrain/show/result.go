@@ -35,7 +35,7 @@ func row(word, cell string) string { return fmt.Sprintf("%-*s%s", wordColumns, w
 // result returns the lines of the end of a run: its score and that of a constant prediction, where the model is, how
 // long it took, and the commands that follow.
 func (s *runState) result(next Next, shape Shape) []string {
-	columns := columnsOf(shape)
+	columns := cmp.Or(shape.Columns, math.MaxInt) // a file has lines of any length
 	lines := append(s.scores(columns), s.places(columns)...)
 	took := lasting(time.Duration(s.done.Took))
 	if s.done.ExamplesPerS > 0 {
@@ -49,16 +49,7 @@ func (s *runState) result(next Next, shape Shape) []string {
 	for _, z := range s.done.Zeros {
 		lines = append(lines, row("zeros", fmt.Sprintf("%s of %s of %s", Commas(z.Zeros), Commas(z.Elements), phrase.Name(z.Name))))
 	}
-	return wrapAll(append(lines, s.follow(next)...), columns)
-}
-
-// wrapAll wraps each of the lines.
-func wrapAll(lines []string, columns int) []string {
-	var all []string
-	for _, line := range lines {
-		all = append(all, Wrap(line, columns)...)
-	}
-	return all
+	return append(lines, s.follow(next)...)
 }
 
 // scoreNames are the metrics of the result, in the order of a scoreRow.
@@ -215,7 +206,7 @@ func rows(word string, cells []string) []string {
 }
 
 // cause returns the cause of the end of a run that did not finish.
-func (s *runState) cause(f report.Failure, shape Shape) []string {
+func (s *runState) cause(f report.Failure) []string {
 	word := "failed"
 	if f.ExitCode == exitcode.Interrupted || f.ExitCode == exitcode.Terminated {
 		word = "stopped"
@@ -225,12 +216,12 @@ func (s *runState) cause(f report.Failure, shape Shape) []string {
 	if f.Doc != "" {
 		lines = append(lines, row("help", "ringtrain help "+f.Doc))
 	}
-	return wrapAll(lines, columnsOf(shape))
+	return lines
 }
 
 // rest returns what is left of such a run: the last saved step, and the command that goes on from it. A run that did
 // not begin has none.
-func (s *runState) rest(f report.Failure, next Next, shape Shape) []string {
+func (s *runState) rest(f report.Failure, next Next) []string {
 	saved := "nothing"
 	switch {
 	case s.start.WorldSize == 0:
@@ -244,8 +235,5 @@ func (s *runState) rest(f report.Failure, next Next, shape Shape) []string {
 	if f.ExitCode < launch.TimedOut { // the same would happen again
 		again = "once the cause is mended: " + again
 	}
-	return wrapAll([]string{row("saved", saved), row("next", again)}, columnsOf(shape))
+	return []string{row("saved", saved), row("next", again)}
 }
-
-// columnsOf returns the columns of a row of the result. A file has lines of any length.
-func columnsOf(shape Shape) int { return cmp.Or(shape.Columns, math.MaxInt) - 1 }

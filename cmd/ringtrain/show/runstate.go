@@ -1,6 +1,7 @@
 package show
 
 import (
+	"sync"
 	"time"
 
 	"ringtrain/model/train/report"
@@ -17,6 +18,19 @@ type runState struct {
 	saved    *report.Checkpointed
 	exported *report.Exported
 	done     *report.Done
+	over     bool // the run has ended
+}
+
+// A following is the state of a run that goes on, which a live block reads at any time.
+type following struct {
+	mu sync.Mutex // locked for a change, and by other goroutines
+	runState
+}
+
+func (f *following) add(e report.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.runState.add(e)
 }
 
 // add takes the next event of the run.
@@ -46,10 +60,12 @@ func (s *runState) add(e report.Event) {
 	case report.Exported:
 		s.exported = &e
 	case report.Done:
-		s.done = &e
+		s.done, s.over = &e, true
 		if e.Eval != nil {
 			s.eval = e.Eval
 		}
+	case report.Failure:
+		s.over = true
 	}
 }
 

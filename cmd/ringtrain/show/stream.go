@@ -104,6 +104,10 @@ func (r *Reporter) take(s report.Stamped, line []byte) launch.Text {
 	for _, view := range r.Views {
 		view(s)
 	}
+	r.run.add(s.Event)
+	if r.live != nil {
+		r.live.touch()
+	}
 	switch e := s.Event.(type) {
 	case report.Start:
 		r.steps = report.Sum{}
@@ -118,10 +122,10 @@ func (r *Reporter) take(s report.Stamped, line []byte) launch.Text {
 			return launch.Text{}
 		}
 	}
-	words := []byte(r.words.of(s.Event, r.Quiet))
+	words := []byte(r.words(s.Event, Shape{}))
 	switch {
 	case r.live != nil:
-		return launch.Text{Out: []byte(r.words.aboveBlock(s.Event, r.live.shape())), File: words}
+		return launch.Text{Out: []byte(r.words(s.Event, r.live.shape())), File: words}
 	case !r.JSON:
 		return launch.Text{Out: words, File: words}
 	}
@@ -156,12 +160,24 @@ func (r *Reporter) endStream(res launch.Result, err error) {
 func (r *Reporter) end(s report.Stamped, line []byte, res launch.Result) {
 	text := r.take(s, line)
 	if !res.Unread {
-		if r.saysEnd() {
-			screenOf(r).endRun(causeOf(s.Event.(report.Failure)).Error() + "\n" + res.Text)
-		}
+		r.tellReasons(res, causeOf(s.Event.(report.Failure)).Error())
 		r.write(text)
 	}
 	r.told = true
+}
+
+// tellReasons tells why ranks have ended, where the launcher has left that to this process, but what the end tells.
+func (r *Reporter) tellReasons(res launch.Result, end string) {
+	if !r.TellsEnd() {
+		return
+	}
+	told := end + "\n" + res.Text
+	for _, e := range res.Reasons {
+		if !strings.Contains(told, e.Why) {
+			fmt.Fprintf(r.Stderr, "[%d] ringtrain: %s\n", e.Rank, e.Why)
+			told += "\n" + e.Why
+		}
+	}
 }
 
 // write writes the text of an event of this process.
@@ -187,58 +203,50 @@ func (r *Reporter) jsonOf(s report.Stamped) []byte {
 	return line
 }
 
-// words are the sentences of a run, each with what the events before it have told.
-type words struct {
-	run  runState
-	next Next
-}
-
-// of takes the next event and returns its lines, "" for none.
-func (w *words) of(e report.Event, quiet bool) string {
-	w.run.add(e)
-	if quiet && !isKept(e) {
-		return ""
+// words returns the lines for people of an event that r.run has taken, "" for none: those of a file, or, with the shape of a
+// terminal, those above a live block, which shows the rest.
+func (r *Reporter) words(e report.Event, shape Shape) string {
+	above := shape.Columns > 0
+	switch e.(type) {
+	case report.Warning, report.Generation, report.Done, report.Failure:
+	case report.Start, report.Decision, report.Progressive:
+		if r.Quiet {
+			return ""
+		}
+	default:
+		if r.Quiet || above {
+			return ""
+		}
 	}
+	lines := []string{Sentence(e)}
 	switch e := e.(type) {
 	case report.Waiting, report.Ranks, report.Unknown: // each rank says for whom it waits
 		return ""
 	case report.Start:
-		return paragraph(w.run.header(Shape{}))
+		lines = r.run.header(shape)
 	case report.Decision:
-		if w.run.saysNothing(e) {
+		if r.run.saysNothing(e) {
 			return ""
 		}
 	case report.Step:
-		return paragraph([]string{stepSentence(e, w.run.metric())})
+		lines[0] = stepSentence(e, r.run.metric())
 	case report.Checkpointed:
-		if w.run.eval != nil && e.Step == w.run.eval.Step { // the evaluation has its line
+		if r.run.eval != nil && e.Step == r.run.eval.Step { // the evaluation has its line
 			return ""
 		}
 	case report.Done:
-		return paragraph(append([]string{Sentence(e)}, w.run.result(w.next, Shape{})...))
-	case report.Failure: // each rank says how it ends
-		return paragraph(w.run.rest(e, w.next, Shape{}))
-	}
-	return paragraph([]string{Sentence(e)})
-}
-
-// aboveBlock returns the lines of an event that of has taken, where a live block shows the rest.
-func (w *words) aboveBlock(e report.Event, shape Shape) string {
-	switch e := e.(type) {
-	case report.Start:
-		return paragraph(w.run.header(shape))
-	case report.Warning, report.Generation, report.Progressive:
-		return paragraph([]string{Sentence(e)})
-	case report.Decision:
-		if !w.run.saysNothing(e) {
-			return paragraph([]string{Sentence(e)})
+		if above {
+			lines = nil
 		}
-	case report.Done:
-		return paragraph(w.run.result(w.next, shape))
+		lines = append(lines, r.run.result(r.next, shape)...)
 	case report.Failure:
-		return paragraph(append(w.run.cause(e, shape), w.run.rest(e, w.next, shape)...))
+		lines = nil
+		if above { // else each rank says how it ends
+			lines = r.run.cause(e)
+		}
+		lines = append(lines, r.run.rest(e, r.next)...)
 	}
-	return ""
+	return paragraph(lines)
 }
 
 // paragraph returns printable lines, each with its newline.
@@ -247,13 +255,4 @@ func paragraph(lines []string) string {
 		return ""
 	}
 	return printed(strings.Join(lines, "\n"), math.MaxInt) + "\n"
-}
-
-// isKept reports whether --quiet leaves an event: a warning or the end.
-func isKept(e report.Event) bool {
-	switch e.(type) {
-	case report.Warning, report.Generation, report.Done, report.Failure:
-		return true
-	}
-	return false
 }

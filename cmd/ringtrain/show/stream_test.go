@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/model/train/report"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/process"
 )
 
 // TestReadEnd verifies that all lines are passed on in order, and that an error event that is only a
@@ -188,5 +189,19 @@ func TestReadDigest(t *testing.T) {
 		if last := strings.HasSuffix(said, "digest=ab\n"); last == tt.watched || strings.Count(said, "digest=") > 1 {
 			t.Errorf("%+v: people read %q", tt, said)
 		}
+	}
+}
+
+// TestReasons verifies that of the reasons of ranks a terminal shows those alone that the end of a run does not tell, each once.
+func TestReasons(t *testing.T) {
+	var shown bytes.Buffer
+	f := &screenFile{&shown, &screen{shape: func() Shape { return Shape{Columns: 80, Rows: 24} }}}
+	r := NewReporter(f, f)
+	f.screen.follow(&shown, &r.run, func() bool { return false })
+	r.live, r.OneOutput = f.screen, true
+	ended := func(rank int, why string) process.Ending { return process.Ending{Rank: rank, Why: why} }
+	r.EndLaunch(launch.Result{Code: 65, Rank: 0, Host: "a", Text: "bad file", Reasons: []process.Ending{ended(0, "bad file"), ended(1, "no file"), ended(2, "no file")}}, nil)
+	if want := "[1] ringtrain: no file\nfailed   rank 0 on a: bad file\n"; shown.String() != want {
+		t.Errorf("shows %q, want %q", &shown, want)
 	}
 }

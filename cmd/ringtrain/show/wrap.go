@@ -13,6 +13,15 @@ const (
 	minCell    = 24 // columns of a cell that is wrapped below itself; a shorter one stays whole
 )
 
+// wrapText wraps each line of a text.
+func wrapText(text string, columns int) string {
+	var all []string
+	for line := range strings.SplitSeq(text, "\n") {
+		all = append(all, Wrap(line, columns)...)
+	}
+	return strings.Join(all, "\n")
+}
+
 // Wrap splits a line between words, so that no part is wider than columns. Further parts are indented: below the last
 // cell of a row, which two blanks set apart, or by wrapIndent. A word, such as a path, stays whole, however wide it is,
 // and so does a command or a quotation.
