@@ -43,7 +43,9 @@ func runTrain(a *app, c *cli.Context) error {
 	}
 	out := a.newReporter(c, place.Rank)
 	stream := a.getenv("RINGTRAIN_JSON")
-	out.Whole = stream == wholeStream || stream == wholePast
+	if stream == wholeStream || stream == wholePast {
+		out.Stream()
+	}
 	if stream == wholePast {
 		out.Past = out.HandPast
 	}

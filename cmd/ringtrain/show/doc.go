@@ -5,7 +5,7 @@
 // A fact is a [report.Event] once. [report.Line] is its JSON and [Sentence] its text; both come from the
 // same value, so that --json tells what a person reads. All that shows a run is a [View] of one stream:
 //
-//	rank 0 under run JOB   trainer ──► Reporter.Event ──► JSON, each event as it comes; steps add up while nobody reads
+//	rank 0 under run JOB   trainer ──► Reporter.Event ──► JSON, each event as it comes
 //	its launcher           lines   ──► Reporter.Read ──┬► Views
 //	                                                   └► lines: JSON, or sentences ──► screen
 //	rank 0 elsewhere       trainer ──► Reporter.Event ──► as in the launcher

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ringtrain/model/train"
 	"ringtrain/model/train/report"
@@ -44,14 +47,13 @@ type Reporter struct {
 
 	OneOutput bool // both lead to the same file
 
-	mu     sync.Mutex // guards what follows
-	steps  report.Sum
-	run    following
-	next   Next
-	behind backlog    // with Whole
-	live   *screen    // nil: no live block shows the run
-	kept   *keptError // nil: rank 0 has told no end
-	told   bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
+	mu    sync.Mutex // guards what follows
+	steps report.Sum
+	run   following
+	next  Next
+	live  *screen    // nil: no live block shows the run
+	kept  *keptError // nil: rank 0 has told no end
+	told  bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
 
 	out     io.Writer
 	writing sync.Mutex // locked during a write to out, which may block
@@ -65,6 +67,18 @@ func NewReporter(stdout, stderr io.Writer) *Reporter {
 	r.Stdout = Printable(r, math.MaxInt)
 	r.People = r.Stdout
 	return r
+}
+
+// pipeBytes is the size of the pipe to a launcher: the events of some minutes.
+const pipeBytes = 1 << 20
+
+// Stream has the Reporter write each event as it comes, for a launcher. Training does not wait for a launcher that is
+// stopped for some minutes.
+func (r *Reporter) Stream() {
+	r.Whole = true
+	if f, ok := r.out.(*os.File); ok {
+		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, pipeBytes) // without it the pipe has the usual size
+	}
 }
 
 // Write writes bytes to standard output as they are.

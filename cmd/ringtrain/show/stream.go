@@ -26,7 +26,7 @@ type keptError struct {
 // it on, and any other process shows it.
 func (r *Reporter) Event(e report.Event) {
 	if r.Whole {
-		r.handOn(e)
+		r.Emit(e)
 		return
 	}
 	r.mu.Lock()
@@ -61,7 +61,9 @@ func (r *Reporter) read(line []byte, take func(report.Stamped, []byte) launch.Te
 	defer r.mu.Unlock()
 	s, err := report.Parse(line)
 	if e, ok := s.Event.(report.Past); ok {
-		r.before(e)
+		if past, err := report.Parse(e.Of); err == nil && r.Past != nil { // else it is one that is known
+			r.Past(past)
+		}
 		return launch.Text{}
 	}
 	if _, failed := s.Event.(report.Failure); failed { // after another one: rank 0 was restarted and failed before its start event
@@ -82,19 +84,11 @@ func (r *Reporter) read(line []byte, take func(report.Stamped, []byte) launch.Te
 	return launch.Text{Out: append(before.Out, text.Out...), Err: append(before.Err, text.Err...), File: text.File}
 }
 
-// before hands an event of an earlier attempt to the view that wants it. After the first start it is one that is known.
-func (r *Reporter) before(e report.Past) {
-	s, err := report.Parse(e.Of)
-	if err == nil && r.Past != nil {
-		r.Past(s)
-	}
-}
-
 // HandPast hands an event of an earlier attempt to the launcher.
 func (r *Reporter) HandPast(s report.Stamped) {
 	line, err := report.Line(s.Event, s.Time)
 	if err == nil {
-		r.handOn(report.Past{Of: line})
+		r.Emit(report.Past{Of: line})
 	}
 }
 

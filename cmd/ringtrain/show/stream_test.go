@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -203,5 +204,26 @@ func TestReasons(t *testing.T) {
 	r.EndLaunch(launch.Result{Code: 65, Rank: 0, Host: "a", Text: "bad file", Reasons: []process.Ending{ended(0, "bad file"), ended(1, "no file"), ended(2, "no file")}}, nil)
 	if want := "[1] ringtrain: no file\nfailed   rank 0 on a: bad file\n"; shown.String() != want {
 		t.Errorf("shows %q, want %q", &shown, want)
+	}
+}
+
+// TestStream verifies that a launcher that does not read holds no event up for some minutes.
+func TestStream(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	r := NewReporter(out, io.Discard)
+	r.JSON = true
+	r.Stream()
+	const steps = 500 // of more bytes than the usual pipe holds
+	for n := range int64(steps) {
+		r.Event(report.Step{Step: n + 1})
+	}
+	out.Close()
+	text, err := io.ReadAll(in)
+	if lines := bytes.Count(text, []byte("\n")); err != nil || lines != steps || len(text) < 1<<16 {
+		t.Errorf("%d lines of %d bytes, %v, want %d", lines, len(text), err, steps)
 	}
 }
