@@ -34,6 +34,9 @@ func openBundle(c *cli.Context, files *bundled.Files) (*bundled.Bundle, error) {
 	files.Names = c.Args().Slice()
 	var err error
 	files.Pipe, err = pipeOf(files.Names)
+	if err == nil && files.Pipe == nil {
+		files.Names, err = input.Expand(nil, files.Names, nil)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
+	"ringtrain/input"
 	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
@@ -65,11 +66,13 @@ func ReadColumns(path string) (c Columns, err error) {
 	return c, err
 }
 
-// Table reads CSV with a header: each record is a row of what a signature takes.
+// Table makes rows of what a signature takes, of records of cells. It reads those of CSV with a header.
 type Table struct {
 	Header []string
 	Cells  []string // of the record that was read last
 	Line   int      // where it begins, or where the text is not CSV
+
+	folders []input.Partition // columns that no line has
 
 	lines    *csv.Reader
 	columns  Columns
@@ -79,28 +82,55 @@ type Table struct {
 }
 
 // NewTable returns the reader of a table that a signature takes, whose columns are the features of tf.Examples, or inputs
-// with one value a record. If a feature is in no column, each column must be a feature, so that no name is misspelt in
+// with one value a record. Those of folders are columns, too, if the signature or the label wants them. If a feature is in no column, each column must be a feature, so that no name is misspelt in
 // silence. The error of an empty text is [io.EOF].
-func NewTable(text io.Reader, s *interpreter.Signature, c Columns) (*Table, error) {
-	row, err := rowOf(s)
+func NewTable(text io.Reader, folders []input.Partition, s *interpreter.Signature, c Columns) (*Table, error) {
+	t, err := newTable(folders, s, c)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{lines: csv.NewReader(text), columns: c, plain: map[string]*strings.Replacer{}, row: row}
+	t.lines = csv.NewReader(text)
 	t.lines.FieldsPerRecord, t.lines.ReuseRecord = -1, true
 	if err := t.read(); err != nil {
 		return nil, err
 	}
-	t.Header = slices.Clone(t.Cells)
-	t.Header[0] = strings.TrimPrefix(t.Header[0], "\ufeff")
+	header := slices.Clone(t.Cells)
+	header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	return t, t.find(header)
+}
+
+// NewTableOf is NewTable of columns whose cells are given to Inputs.
+func NewTableOf(header []string, folders []input.Partition, s *interpreter.Signature, c Columns) (*Table, error) {
+	t, err := newTable(folders, s, c)
+	if err == nil {
+		err = t.find(header)
+	}
+	return t, err
+}
+
+func newTable(folders []input.Partition, s *interpreter.Signature, c Columns) (*Table, error) {
+	row, err := rowOf(s)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{columns: c, plain: map[string]*strings.Replacer{}, row: row}
+	for _, p := range folders {
+		if _, err := row.find(p.Name); err == nil || p.Name == c.Label.Name {
+			t.folders = append(t.folders, p)
+		}
+	}
 	for _, f := range c.Forms {
 		t.plain[f.Name] = plain(f)
 	}
-	return t, t.find()
+	return t, nil
 }
 
-// find finds the features of the columns.
-func (t *Table) find() error {
+// find finds the features of the columns: those of a header, and of folders.
+func (t *Table) find(header []string) error {
+	t.Header = header
+	for _, p := range t.folders {
+		t.Header = append(t.Header, p.Name)
+	}
 	var unknown []string
 	for i, name := range t.Header {
 		f, err := t.row.find(name)
@@ -154,14 +184,23 @@ func (t *Table) Next() ([]*interpreter.Tensor, error) {
 	if err := t.read(); err != nil {
 		return nil, err
 	}
-	if len(t.Cells) != len(t.Header) {
-		return nil, fmt.Errorf("%s, want %d as the header has", phrase.Count(len(t.Cells), "cell"), len(t.Header))
+	if n := len(t.Header) - len(t.folders); len(t.Cells) != n {
+		return nil, fmt.Errorf("%s, want %d as the header has", phrase.Count(len(t.Cells), "cell"), n)
 	}
+	return t.Inputs(t.Cells, nil)
+}
+
+// Inputs returns the inputs of a record of cells, of which some may be lists, each with its texts.
+func (t *Table) Inputs(cells []string, lists map[int][]string) ([]*interpreter.Tensor, error) {
+	for _, p := range t.folders {
+		cells = append(cells, p.Value)
+	}
+	t.Cells = cells
 	for i, f := range t.features {
 		if f == nil {
 			continue
 		}
-		if err := t.set(f, t.Cells[i]); err != nil {
+		if err := t.set(f, cells[i], lists[i]); err != nil {
 			return nil, within(phrase.Name(f.Name), err)
 		}
 	}
@@ -172,15 +211,19 @@ func (t *Table) Next() ([]*interpreter.Tensor, error) {
 	return inputs, err
 }
 
-// set sets a feature to a cell. An empty cell is missing, and a word that stands for a missing number.
-func (t *Table) set(f *interpreter.Feature, cell string) error {
+// set sets a feature to a cell, or to the texts of one that is a list. An empty cell is missing, and a word that stands for
+// a missing number.
+func (t *Table) set(f *interpreter.Feature, cell string, list []string) error {
 	isText := f.Type == tfpb.DataType_DT_STRING
-	if cell == "" || !isText && slices.Contains(t.columns.Words, strings.TrimSpace(cell)) {
+	if len(list) == 0 && cell == "" || !isText && slices.Contains(t.columns.Words, strings.TrimSpace(cell)) {
 		return nil
 	}
-	parts := []string{cell}
+	parts := list
+	if len(list) == 0 {
+		parts = []string{cell}
+	}
 	for _, b := range t.columns.Bags {
-		if b.Name == f.Name && b.List && b.Separator != "" {
+		if b.Name == f.Name && b.List && b.Separator != "" && len(list) == 0 {
 			parts = strings.Split(cell, b.Separator)
 		}
 	}
@@ -213,7 +256,7 @@ func ReadTable(text []byte, s *interpreter.Signature, c Columns, tell Meter) (al
 	if err := tell.take(text, '\n'); err != nil {
 		return nil, err
 	}
-	t, err := NewTable(bytes.NewReader(text), s, c)
+	t, err := NewTable(bytes.NewReader(text), nil, s, c)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}

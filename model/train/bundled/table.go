@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"ringtrain/export/ask"
+	"ringtrain/input"
 	"ringtrain/ring/phrase"
 )
 
 // table reads CSV with a header.
 func (r *reader) table(content io.Reader) error {
-	t, err := ask.NewTable(content, r.inputs, r.columns)
+	t, err := ask.NewTable(content, input.Partitions(r.file.Name), r.inputs, r.columns)
 	if err == io.EOF {
 		return nil
 	}
