@@ -46,7 +46,7 @@ func kinds() []kind {
 		{name: "7z", wayOut: unpack, magics: []string{"7z\xbc\xaf\x27\x1c"}},
 		{name: "rar", wayOut: unpack, magics: []string{"Rar!\x1a\x07"}},
 		{name: "tar", wayOut: unpack, magics: []string{strings.Repeat("?", 257) + "ustar"}},
-		{name: "Parquet", wayOut: export, magics: []string{"PAR1\x15"}},
+		{name: "Parquet", wayOut: "want format: parquet", magics: []string{"PAR1\x15"}},
 		{name: "Avro", wayOut: export, magics: []string{"Obj\x01"}},
 		{name: "HDF5", wayOut: export, magics: []string{"\x89HDF\r\n\x1a\n"}},
 		{name: "NumPy", wayOut: export, magics: []string{"\x93NUMPY"}},

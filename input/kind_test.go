@@ -82,7 +82,7 @@ func TestOtherKinds(t *testing.T) {
 		{"\x04\"M\x18d@\xa7\x1c\x00\x00\x80", "lz4", "unpack it", false},
 		{"7z\xbc\xaf\x27\x1c\x00\x04", "7z", "unpack it", false},
 		{"a.csv" + strings.Repeat("\x00", 252) + "ustar\x0000", "tar", "unpack it", false},
-		{"PAR1\x15\x04\x15", "Parquet", "export it as CSV", false},
+		{"PAR1\x15\x04\x15", "Parquet", "want format: parquet", false},
 		{"\x93NUMPY\x01\x00", "NumPy", "export it as CSV", false},
 		{"\x80\x04\x95\x1b", "pickle", "export it as CSV", false},
 		{"\x7fELF\x02\x01\x01", "ELF, a program", "want data", false},

@@ -43,7 +43,7 @@ func TestBadJob(t *testing.T) {
 		{"resume=unknown", "", append(synthetic, "--resume", "perhaps"), 64, []string{"--resume is ", "perhaps", "want auto, never or must"}},
 		{"resume=must", "", append(synthetic, "--resume", "must"), 66, []string{"no checkpoint", "ckpt/mnist"}},
 		{"later=model ffm", "", set("model.kind=ffm"), 64, []string{"model.kind", "ffm", "want one of", "deepfm"}},
-		{"later=format parquet", "", []string{"ctr", "--set", "input.train.format=parquet"}, 64, []string{"input.train.format", "parquet", "want one of idx"}},
+		{"later=format avro", "", []string{"ctr", "--set", "input.train.format=avro"}, 64, []string{"input.train.format", "avro", "want one of idx"}},
 		{"output=summary", "", set("summary.dir=/dev/null/x"), 73, []string{"summary.dir: cannot write into /dev/null/x"}},
 		{"model=other features", "", set("model.features=3"), 64, []string{"model.features is 3, want 784"}},
 		{"data=missing", "", []string{"mnist"}, 66, []string{

@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"ring/link/internal/handshake", "ring/rendezvous/internal/wire", "input/column"},
 	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/launch/place", "ring/launch/hosts", "ring/launch/process",
-		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
+		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/parquet", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/interpreter", "export/savedmodel", "export/page", "export/metrics"},
 	{"export/ask"},
 	{"input/convert", "export/events", "export/serving", "model/train/evaluate"},

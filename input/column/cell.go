@@ -14,13 +14,17 @@ import (
 
 // Cell is what a record has in a column. Text stands for a text, or for a number as it was
 // written; an empty one is missing. Texts, IDs and Values are those of a tf.Example, which has lists: Texts
-// are two or more, and Text is empty then.
+// are two or more, and Text is empty then. Doubles are numbers of a file whose columns have types: see [Form].
 type Cell struct {
-	Text   []byte
-	Texts  [][]byte
-	IDs    []int64
-	Values []float32
+	Text    []byte
+	Texts   [][]byte
+	IDs     []int64
+	Values  []float32
+	Doubles []float64
 }
+
+// listed returns how many values the cell has apart from Text.
+func (c *Cell) listed() int { return len(c.Texts) + len(c.IDs) + len(c.Values) + len(c.Doubles) }
 
 // number reads an input of a record as a finite float32, and returns missing where the record has none.
 func (r *Runner) number(cells []Cell, at int, missing float32) (float32, error) {
@@ -87,8 +91,12 @@ func (r *Runner) read(c *Cell, at, bits int, missing float64) (v float64, err er
 // number is the number of a cell that is not missing; plain is its text without blanks around it.
 func (c *Cell) number(plain []byte, bits int) (v float64, err error) {
 	switch {
-	case len(c.Values)+len(c.IDs)+len(c.Texts) > 1:
+	case c.listed() > 1:
 		return 0, c.list()
+	case len(c.Doubles) == 1:
+		if v = c.Doubles[0]; math.IsInf(float64(float32(v)), 0) && !math.IsInf(v, 0) {
+			return 0, fmt.Errorf("is %g, want a number in the range of float32", v)
+		}
 	case len(c.Values) == 1:
 		v = float64(c.Values[0])
 	case len(c.IDs) == 1:
@@ -121,11 +129,11 @@ func (c *Cell) number(plain []byte, bits int) (v float64, err error) {
 }
 
 // missing reports whether a record has nothing in the column.
-func (c *Cell) missing() bool { return len(c.Text) == 0 && len(c.Texts)+len(c.IDs)+len(c.Values) == 0 }
+func (c *Cell) missing() bool { return len(c.Text) == 0 && c.listed() == 0 }
 
 // list is the error of a list where one value is wanted.
 func (c *Cell) list() error {
-	return fmt.Errorf("is a list of %d, want one value", len(c.Texts)+len(c.Values)+len(c.IDs))
+	return fmt.Errorf("is a list of %d, want one value", c.listed())
 }
 
 // text is the text of an input of a record, without blanks around it if the plan trims texts, and empty where
@@ -165,7 +173,7 @@ func (c *Cell) text(memory *[]byte) ([]byte, error) {
 	switch {
 	case len(c.Texts)+len(c.IDs) > 1:
 		return nil, c.list()
-	case len(c.Values) > 0:
+	case len(c.Values)+len(c.Doubles) > 0:
 		return nil, errors.New("is a float, want a text or an integer")
 	case len(c.IDs) == 1:
 		*memory = strconv.AppendInt((*memory)[:0], c.IDs[0], 10)
@@ -178,10 +186,13 @@ func (c *Cell) text(memory *[]byte) ([]byte, error) {
 // tf.Example is written into memory.
 func (c *Cell) Written(memory *[]byte) []byte {
 	switch {
-	case len(c.IDs)+len(c.Values) > 1:
+	case c.listed() > 1:
 		return nil
 	case len(c.IDs) == 1:
 		*memory = strconv.AppendInt((*memory)[:0], c.IDs[0], 10)
+		return *memory
+	case len(c.Doubles) == 1:
+		*memory = strconv.AppendFloat((*memory)[:0], c.Doubles[0], 'f', -1, 64)
 		return *memory
 	case len(c.Values) == 1:
 		*memory = strconv.AppendFloat((*memory)[:0], float64(c.Values[0]), 'f', -1, 32)

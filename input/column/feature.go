@@ -33,7 +33,7 @@ func (p *Plan) Features() (all []Feature) {
 func (f Feature) Copy(cells []Cell) (copied []Cell) {
 	for _, at := range f.inputs {
 		c := cells[at]
-		c.Text, c.Texts, c.IDs, c.Values = bytes.Clone(c.Text), slices.Clone(c.Texts), slices.Clone(c.IDs), slices.Clone(c.Values)
+		c.Text, c.Texts, c.IDs, c.Values, c.Doubles = bytes.Clone(c.Text), slices.Clone(c.Texts), slices.Clone(c.IDs), slices.Clone(c.Values), slices.Clone(c.Doubles)
 		for i, text := range c.Texts {
 			c.Texts[i] = bytes.Clone(text)
 		}

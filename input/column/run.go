@@ -215,7 +215,7 @@ var errNoLabel = errors.New("is missing, want a label")
 func (r *Runner) class(cells []Cell, at int) (float32, error) {
 	c, of := &cells[at], r.labels.Names
 	switch {
-	case len(c.Texts)+len(c.Values)+len(c.IDs) > 1:
+	case c.listed() > 1:
 		return 0, c.list()
 	case len(c.Values) == 1:
 		return of.Number(float64(c.Values[0]))

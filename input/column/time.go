@@ -148,7 +148,7 @@ func (r *Runner) seconds(c *Cell, rule *dateRule) (seconds int64, there bool, er
 	switch isUnix := rule.tokens == nil; {
 	case c.missing():
 		return 0, false, nil
-	case len(c.Values)+len(c.IDs)+len(c.Texts) > 1:
+	case c.listed() > 1:
 		return 0, false, c.list()
 	case len(c.Values) == 1:
 		return 0, false, errors.New("is a float, which has no exact seconds, want an integer or a text")

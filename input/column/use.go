@@ -68,11 +68,18 @@ func (p *Plan) Predicts(input int) bool { return p.is(input, ^(asLabel | asWeigh
 // Divides reports whether what reads an input makes several texts of one: words, or those of a list.
 func (p *Plan) Divides(input int) bool { return p.is(input, divided) }
 
-// TakeLists says that the records are tf.Examples, which have lists: a column that is categorical and
-// nothing else is a bag of texts.
+// TakeLists says that the records are tf.Examples, which have lists in each column.
 func (p *Plan) TakeLists() {
+	for at := range p.Inputs {
+		p.TakeList(at)
+	}
+}
+
+// TakeList says that the records may have lists in an input: a column that is categorical and nothing else is a bag of
+// texts.
+func (p *Plan) TakeList(at int) {
 	for i := range p.bags {
-		if b := &p.bags[i]; !p.is(b.inputs[0], ^(asHash | asVocabulary | divided)) {
+		if b := &p.bags[i]; b.inputs[0] == at && !p.is(at, ^(asHash|asVocabulary|divided)) {
 			b.List = true
 		}
 	}

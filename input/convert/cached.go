@@ -22,11 +22,11 @@ const (
 	CacheOff  = "off"
 )
 
-// openLines opens files of text. paths may have the decompressed text of compressed
+// openBlocks opens files whose records are read in blocks. paths may have the decompressed text of compressed
 // files (see text.Config).
-func (s Spec) openLines(ctx context.Context, paths []string) (*text.Set, error) {
+func (s Spec) openBlocks(ctx context.Context, paths []string) (cache.Text, error) {
 	f, _ := FormatOf(s.Format)
-	return f.lines(ctx, s, paths)
+	return f.blocks(ctx, s, paths)
 }
 
 // cacheFolder returns the folder of the cache, and sets Notice to receive messages about it.
@@ -86,7 +86,7 @@ func (s Spec) openCached(ctx context.Context) (input.Dataset, error) {
 	if found != nil {
 		return s.adopted(found)
 	}
-	set, err := s.openLines(ctx, nil)
+	set, err := s.openBlocks(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +124,16 @@ func (s Spec) learnt() []byte {
 
 // plain opens text without a cache.
 func (s Spec) plain(ctx context.Context) (input.Dataset, error) {
-	set, err := s.openLines(ctx, nil)
+	set, err := s.openBlocks(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	if set.Facts().Sequential {
-		s.Notice("compressed text is read in the order of its files, since input.cache is off")
+		what := "compressed text is"
+		if f, _ := FormatOf(s.Format); !f.IsText() {
+			what = "records of format " + f.Name + " are"
+		}
+		s.Notice(what + " read in the order of the files, since input.cache is off")
 	}
 	return set, nil
 }
@@ -142,8 +146,8 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 	switch {
 	case err != nil:
 		return "", 0, err
-	case !f.IsText():
-		return "", 0, usage("format %s has no cache, want one of %s", s.Format, strings.Join(Names(Format.IsText), ", "))
+	case !f.IsCached():
+		return "", 0, usage("format %s has no cache, want one of %s", s.Format, strings.Join(Names(Format.IsCached), ", "))
 	case dir == CacheOff || dir == "":
 		return "", 0, usage("input.cache is %q, want auto or a folder", s.Cache)
 	}
@@ -161,10 +165,18 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 // survey reports whether the text of a compressed file is too large for memory, and the
 // total size of the files.
 func (s Spec) survey(ctx context.Context) (large bool, size int64, err error) {
-	for _, name := range s.Files {
-		_, l, err := text.Packed(ctx, name, s.Limits)
-		if err != nil {
+	f, _ := FormatOf(s.Format)
+	if f.large != nil {
+		if large, err = f.large(s); err != nil {
 			return false, 0, err
+		}
+	}
+	for _, name := range s.Files {
+		l := false
+		if f.large == nil {
+			if _, l, err = text.Packed(ctx, name, s.Limits); err != nil {
+				return false, 0, err
+			}
 		}
 		info, err := os.Stat(name)
 		if err != nil {
@@ -186,7 +198,7 @@ func (s Spec) makeCache(ctx context.Context, c cache.Config) error {
 	paths := make([]string, len(s.Files))
 	for i, name := range s.Files {
 		paths[i] = name
-		if s.isPlain(ctx, name) {
+		if f, _ := FormatOf(s.Format); !f.IsText() || s.isPlain(ctx, name) {
 			continue
 		}
 		paths[i] = filepath.Join(dir, fmt.Sprintf("%d", i))
@@ -195,7 +207,7 @@ func (s Spec) makeCache(ctx context.Context, c cache.Config) error {
 		}
 	}
 	s.Share = false
-	set, err := s.openLines(ctx, paths)
+	set, err := s.openBlocks(ctx, paths)
 	if err != nil {
 		return err
 	}

@@ -205,7 +205,7 @@ func TestRefusals(t *testing.T) {
 		code     int
 	}{
 		{"csv", convert.Spec{Origin: convert.Origin{Format: "csv", Files: []string{"x"}}}, out, "input: format csv wants input.columns, which a job file has", exitcode.Usage},
-		{"parquet", convert.Spec{Origin: convert.Origin{Format: "parquet"}}, out, `input: format is "parquet", want one of ` + all, exitcode.Usage},
+		{"avro", convert.Spec{Origin: convert.Origin{Format: "avro"}}, out, `input: format is "avro", want one of ` + all, exitcode.Usage},
 		{"format", convert.Spec{}, out, `input: format is "", want one of ` + all, exitcode.Usage},
 		{"no files", convert.Spec{Origin: convert.Origin{Format: "libsvm"}}, out, "input: files is empty, want at least one file", exitcode.Usage},
 		{"files of images", convert.Spec{Origin: convert.Origin{Format: "idx", Files: []string{"x"}}}, out, "input: images is empty, want the file of images", exitcode.Usage},

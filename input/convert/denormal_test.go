@@ -1,9 +1,12 @@
 package convert
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
@@ -44,6 +47,15 @@ func TestDenormal(t *testing.T) {
 		}
 		records[i] = string(content)
 	}
+	type record struct {
+		Y float32 `parquet:"y"`
+		A float32 `parquet:"a"`
+		B float64 `parquet:"b"`
+	}
+	var table bytes.Buffer
+	if err := parquet.Write(&table, []record{{1, denormal, normal}}); err != nil {
+		t.Fatal(err)
+	}
 	cases := []struct {
 		spec Spec
 		text string
@@ -51,6 +63,7 @@ func TestDenormal(t *testing.T) {
 		{Spec{Origin: Origin{Format: "csv"}, Columns: columns()}, "1,1e-40,1.17549435e-38\n"},
 		{Spec{Origin: Origin{Format: "csv"}, Columns: columns()}, "1,-0.00000000000000000000000000000000000000000000001,1.17549435e-38\n"},
 		{Spec{Origin: Origin{Format: "criteo"}, Columns: columns()}, "1\t1e-40\t1.17549435e-38\n"},
+		{Spec{Origin: Origin{Format: "parquet"}, Columns: columns()}, table.String()},
 		{Spec{Origin: Origin{Format: "libsvm"}, Features: 3}, "1 1:-1e-40 2:1.17549435e-38\n"},
 		{Spec{Origin: Origin{Format: "libsvm"}, Features: 3, Dense: true}, "1 1:1e-40 2:1.17549435e-38\n"},
 		{Spec{Origin: Origin{Format: "libffm"}, Features: 3}, "1 0:1:1e-40 0:2:1.17549435e-38\n"},

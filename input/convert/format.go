@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringtrain/input"
+	"ringtrain/input/cache"
 	"ringtrain/input/column"
 	"ringtrain/input/image"
 	"ringtrain/input/text"
@@ -39,12 +40,14 @@ type Format struct {
 	// Classes returns the names of the classes of a folder that is read; nil: classes have no names.
 	Classes func(folder string) ([]string, error)
 
-	// open opens records of a binary format, lines those of text. Text lies in paths, if its files are
-	// compressed and somebody has decompressed them (see text.Config). Each format has one of the two. pipe is how
-	// lines of text are read from a pipe.
-	open  func(ctx context.Context, s Spec) (input.Dataset, error)
-	lines func(ctx context.Context, s Spec, paths []string) (*text.Set, error)
-	pipe  func(s Spec) (text.Config, error)
+	// open opens records that are read one by one, blocks those in blocks, which a cache keeps. Text lies in paths, if its
+	// files are compressed and somebody has decompressed them (see text.Config). Each format has one of the two. pipe is
+	// how lines of text are read from a pipe. large reports whether the records are slow to read in any order but that of
+	// their files; nil: compressed text is.
+	open   func(ctx context.Context, s Spec) (input.Dataset, error)
+	blocks func(ctx context.Context, s Spec, paths []string) (cache.Text, error)
+	pipe   func(s Spec) (text.Config, error)
+	large  func(s Spec) (bool, error)
 
 	// write writes all records of d to the file of s, for data convert; nil: it cannot.
 	write func(ctx context.Context, d input.Dataset, s Spec) error
@@ -85,21 +88,24 @@ func Formats() []Format {
 		},
 		{
 			Name: "libsvm", is: func(head []byte) bool { return isPairs(head, 1) }, Parts: []string{".libsvm", "libsvm", ".svm"}, Reads: []Read{files}, Keys: []string{"base"},
-			Wide: true, lines: openLibSVM, pipe: libsvmLines, write: writeLibSVM, click: &clickRows{row: clickLibSVM},
+			Wide: true, blocks: openLibSVM, pipe: libsvmLines, write: writeLibSVM, click: &clickRows{row: clickLibSVM},
 		},
 		{
 			Name: "libffm", is: func(head []byte) bool { return isPairs(head, 2) }, Parts: []string{".libffm", "libffm", ".ffm"}, Reads: []Read{files}, Keys: []string{"base"},
-			Wide: true, Fields: true, lines: openLibSVM, pipe: libsvmLines, click: &clickRows{row: clickLibFFM},
+			Wide: true, Fields: true, blocks: openLibSVM, pipe: libsvmLines, click: &clickRows{row: clickLibFFM},
 		},
 		{
-			Name: "vw", is: isVW, Parts: []string{".vw"}, Reads: []Read{files}, lines: openVW, pipe: vwLines, click: &clickRows{row: clickVW},
+			Name: "vw", is: isVW, Parts: []string{".vw"}, Reads: []Read{files}, blocks: openVW, pipe: vwLines, click: &clickRows{row: clickVW},
 		},
 		{
 			Name: "csv", Parts: []string{".csv", ".tsv"}, Reads: []Read{files}, Keys: []string{"header", "separator", "trim"},
-			Columns: WantColumns, lines: openSeparated, pipe: separatedLines, click: &clickRows{row: clickCSV, head: ClickLog.names},
+			Columns: WantColumns, blocks: openSeparated, pipe: separatedLines, click: &clickRows{row: clickCSV, head: ClickLog.names},
 		},
 		{
-			Name: "criteo", is: isCriteo, Reads: []Read{files}, Columns: WantColumns, Default: criteoColumns, Tabs: true, lines: openSeparated, pipe: separatedLines,
+			Name: "parquet", is: isParquet, Parts: []string{".parquet"}, Reads: []Read{files}, Columns: WantColumns, blocks: openParquet, large: largeParquet,
+		},
+		{
+			Name: "criteo", is: isCriteo, Reads: []Read{files}, Columns: WantColumns, Default: criteoColumns, Tabs: true, blocks: openSeparated, pipe: separatedLines,
 		},
 	}
 }
@@ -137,7 +143,8 @@ func Names(is func(Format) bool) []string {
 }
 
 // Is conditions of [Names].
-func (f Format) IsText() bool     { return f.lines != nil }                        // records are lines of text, which are cached
+func (f Format) IsText() bool     { return f.pipe != nil }                         // records are lines of text
+func (f Format) IsCached() bool   { return f.blocks != nil }                       // parsed records are kept
 func (f Format) IsWritten() bool  { return f.write != nil }                        // by data convert
 func (f Format) IsDrawn() bool    { return f.click != nil }                        // by data make clicks
 func (f Format) HasNames() bool   { return f.click != nil && f.click.head != nil } // of the columns that data make clicks writes

@@ -21,6 +21,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/idx"
@@ -74,6 +76,27 @@ func examples() map[string]example {
 				column.Column{Numeric: &column.NumericOptions{Names: []string{"a"}, Standardize: true}},
 				column.Column{Categorical: &column.CategoricalOptions{Names: []string{"c"}, Vocabulary: "auto"}})
 		}),
+		"parquet": func(t testing.TB, dir, _ string, n int) Spec {
+			type record struct {
+				Y int64   `parquet:"y"`
+				A float64 `parquet:"a"`
+				C string  `parquet:"c,dict"`
+			}
+			rows := make([]record, n)
+			for i := range rows {
+				rows[i] = record{int64(i % 2), float64(i), fmt.Sprintf("c%d", i%9)}
+			}
+			var file bytes.Buffer
+			if err := parquet.Write(&file, rows); err != nil {
+				t.Fatal(err)
+			}
+			return Spec{
+				Origin: Origin{Files: []string{save(t, file.Bytes(), dir, "r")}}, Learn: true,
+				Columns: planOf(t,
+					column.Column{Numeric: &column.NumericOptions{Names: []string{"a"}, Standardize: true}},
+					column.Column{Categorical: &column.CategoricalOptions{Names: []string{"c"}, Vocabulary: "auto"}}),
+			}
+		},
 		"criteo": linesOf(func(i int) string {
 			return fmt.Sprintf("%d", i%2) + strings.Repeat(fmt.Sprintf("\t%d", i), 13) + strings.Repeat("\tab", 26)
 		}, func(t testing.TB) *column.Plan {
@@ -194,13 +217,15 @@ func TestEachFormat(t *testing.T) {
 					t.Errorf("a file clicks%s is of format %s", part, got)
 				}
 			}
-			if f.IsText() {
+			if f.IsCached() {
 				s.Cache = t.TempDir()
 				if _, _, err := MakeCache(t.Context(), s); err != nil {
 					t.Fatal(err)
 				}
 				sameRecords(t, recordsOf(t, s), want)
-				wantPiped(t, s, "")
+				if f.IsText() {
+					wantPiped(t, s, "")
+				}
 			} else if _, _, err := MakeCache(t.Context(), s); exitcode.Of(err) != exitcode.Usage {
 				t.Errorf("a cache of a binary format: %v", err)
 			}
@@ -285,7 +310,7 @@ func TestEachFormatStops(t *testing.T) {
 				return err
 			},
 		}
-		if f.IsText() {
+		if f.IsCached() {
 			works["cache"] = func(ctx context.Context, s Spec) error {
 				s.Cache = t.TempDir()
 				_, _, err := MakeCache(ctx, s)

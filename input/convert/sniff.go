@@ -50,6 +50,8 @@ func isTFRecord(head []byte) bool {
 	return len(head) >= 12 && maskedcrc.Of(head[:8]) == binary.LittleEndian.Uint32(head[8:])
 }
 
+func isParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }
+
 // isPairs reports whether lines have a number and pairs with so many colons.
 func isPairs(head []byte, colons int) bool {
 	return eachLine(head, func(line string) bool { return pairs(line, colons) })

@@ -6,11 +6,13 @@ import (
 	"fmt"
 
 	"ringtrain/input"
+	"ringtrain/input/cache"
 	"ringtrain/input/column"
 	"ringtrain/input/csvfile"
 	"ringtrain/input/idx"
 	"ringtrain/input/image"
 	"ringtrain/input/libsvm"
+	"ringtrain/input/parquet"
 	"ringtrain/input/text"
 	"ringtrain/input/tfrecord"
 	"ringtrain/input/vw"
@@ -66,7 +68,7 @@ func Open(ctx context.Context, s Spec) (input.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.IsText() {
+	if f.IsCached() {
 		return s.openCached(ctx)
 	}
 	return f.open(ctx, s)
@@ -106,7 +108,7 @@ func openTFRecord(ctx context.Context, s Spec) (input.Dataset, error) {
 	})
 }
 
-func openLibSVM(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+func openLibSVM(ctx context.Context, s Spec, paths []string) (cache.Text, error) {
 	return libsvm.Open(ctx, s.Files, s.libsvm(paths))
 }
 
@@ -120,7 +122,7 @@ func (s Spec) libsvm(paths []string) libsvm.Config {
 	}
 }
 
-func openVW(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+func openVW(ctx context.Context, s Spec, paths []string) (cache.Text, error) {
 	return vw.Open(ctx, s.Files, s.vw(paths))
 }
 
@@ -130,7 +132,7 @@ func (s Spec) vw(paths []string) vw.Config {
 	return vw.Config{Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths, Share: s.Share, Split: s.Split}
 }
 
-func openSeparated(ctx context.Context, s Spec, paths []string) (*text.Set, error) {
+func openSeparated(ctx context.Context, s Spec, paths []string) (cache.Text, error) {
 	c, err := s.separated(paths)
 	if err != nil {
 		return nil, err
@@ -144,6 +146,16 @@ func separatedLines(s Spec) (text.Config, error) {
 		return text.Config{}, err
 	}
 	return csvfile.Lines(c)
+}
+
+func openParquet(ctx context.Context, s Spec, _ []string) (cache.Text, error) {
+	return parquet.Open(ctx, s.Files, s.parquet())
+}
+
+func largeParquet(s Spec) (bool, error) { return parquet.Large(s.Files, s.parquet()) }
+
+func (s Spec) parquet() parquet.Config {
+	return parquet.Config{Columns: s.Columns, Learn: s.Learn, Split: s.Split, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate}
 }
 
 // separated describes text with separated fields. Criteo's has tabs, no header and no quotes.

@@ -26,7 +26,7 @@ type Input struct {
 	Resize      int             `yaml:"resize" takes:"0 to 16384" doc:"Pixels of the shorter side, before the centre is cropped to input.shape. 0: as few as cover it."`
 	Synthetic   bool            `yaml:"synthetic" doc:"Records that ringtrain draws from train.seed, instead of all files, also those of input.evals."`
 	MaxFeatures int             `yaml:"max_features" default:"67108864" takes:"1 to 2147483647" doc:"Ids of sparse records are below this number, where model.features does not say it. A table of so many weights as the default takes 256 MiB."`
-	Cache       string          `yaml:"cache" default:"auto" takes:"auto, off, or a folder" doc:"Where the parsed records are kept for later epochs and jobs, with what was learnt of their columns. auto is the user's cache folder (‘ringtrain/records’). It is used for text of more than 16 MiB that a job reads more than once, or that is compressed. One rank of a host makes the cache in the background, or ‘ringtrain data cache JOB’ does. Compressed text is cached before the first step. With off, it is read in the order of its files."`
+	Cache       string          `yaml:"cache" default:"auto" takes:"auto, off, or a folder" doc:"Where the parsed records are kept for later epochs and jobs, with what was learnt of their columns. auto is the user's cache folder (‘ringtrain/records’). It is used for text of more than 16 MiB that a job reads more than once, or that is compressed. One rank of a host makes the cache in the background, or ‘ringtrain data cache JOB’ does. Compressed text, and Parquet whose values take more than 64 MiB, are cached before the first step. With off, these are read in the order of their files."`
 	CacheSize   Size            `yaml:"cache_size" doc:"Bytes that copies of objects (‘s3://’, ‘https://’) may take in the cache. Those used longest ago are dropped for others, never one that a running job reads. Default: half of the disk that is free or has copies."`
 	S3          remote.S3       `yaml:"s3"` // how objects of s3:// are asked for
 	MaxBad      int64           `yaml:"max_bad_records" takes:"0 or more" doc:"Training records of an epoch, over all ranks, that may be bad. Each is left out: nothing is learnt, counted or trained from it. Their number and the first one are printed, and saved. One more ends the job with 65. So many records of the files that eval and predict are given may be bad, too."`
@@ -45,7 +45,7 @@ func (in Input) Explain(key, doc string) string {
 	case "resize":
 		return keys.Owned(convert.Names(convert.Format.IsResized), doc)
 	case "cache":
-		return keys.Owned(convert.Names(convert.Format.IsText), doc)
+		return keys.Owned(convert.Names(convert.Format.IsCached), doc)
 	}
 	return doc
 }

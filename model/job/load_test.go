@@ -301,9 +301,9 @@ func TestFaults(t *testing.T) {
 				"job.yaml:6:5: input.eval.label is l, want none with format libsvm",
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
 			}},
-		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: parquet}, eval: {format: '', files: [a]},\n  evals: [{name: day, format: svm, compression: zap, files: [a]}]}", want: []string{
-			"job.yaml:3:17: input.train.format is \"parquet\", want one of " + all,
-			"job.yaml:3:42: input.eval.format is empty, want one of " + all,
+		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: avro}, eval: {format: '', files: [a]},\n  evals: [{name: day, format: svm, compression: zap, files: [a]}]}", want: []string{
+			"job.yaml:3:17: input.train.format is \"avro\", want one of " + all,
+			"job.yaml:3:39: input.eval.format is empty, want one of " + all,
 			"job.yaml:4:23: input.evals.day.format is \"svm\" (did you mean vw?), want one of " + all,
 			"job.yaml:4:36: input.evals.day.compression is \"zap\" (did you mean gzip?), want one of auto, none, gzip, zlib",
 		}},

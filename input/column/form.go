@@ -1,0 +1,41 @@
+package column
+
+import "ringtrain/model/graph"
+
+// Form is the form in which a reader of typed columns gives the cells of an input. Forms other than AsText stand for the
+// numbers that texts in their place would.
+type Form int
+
+const (
+	AsText   Form = iota // Text, or Texts
+	AsNumber             // Doubles, whose rounding to float32 is that of the text
+	AsDouble             // Doubles: the text rounded to float64
+	AsIDs                // IDs
+	AsValues             // Values
+)
+
+// Form returns the form in which an input is to be given. named says that the label is a class with a name.
+func (p *Plan) Form(at int, named bool) Form {
+	switch how := p.used[at]; {
+	case how == asIDs:
+		return AsIDs
+	case how == asValues:
+		return AsValues
+	case how&^(asNumber|asLabel|asWeight) != 0, how&asLabel != 0 && named, !isPlain(p.forms[at]):
+		return AsText
+	}
+	if p.scale != nil && at == p.Label {
+		return AsDouble
+	}
+	for i := range p.dense {
+		if d := &p.dense[i]; d.input == at && d.learns() {
+			return AsDouble
+		}
+	}
+	for i := range p.bags {
+		if b := &p.bags[i]; b.Kind == graph.Buckets && b.inputs[0] == at {
+			return AsDouble
+		}
+	}
+	return AsNumber
+}
