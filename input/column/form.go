@@ -14,8 +14,8 @@ const (
 	AsValues             // Values
 )
 
-// Form returns the form in which an input is to be given. named says that the label is a class with a name.
-func (p *Plan) Form(at int, named bool) Form {
+// FormOf returns the form in which an input of a plan is to be given. named says that the label is a class with a name.
+func FormOf(p *Plan, at int, named bool) Form {
 	switch how := p.used[at]; {
 	case how == asIDs:
 		return AsIDs

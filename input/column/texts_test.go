@@ -96,7 +96,9 @@ func TestMissingTexts(t *testing.T) {
 	})
 	p.SetMissing([]string{"NA", "a|b"})
 	p.Trim = true
-	p.TakeLists()
+	for at := range p.Inputs {
+		p.TakeList(at)
+	}
 	ids := func(first uint32, words ...string) (all []uint32) {
 		for _, w := range words {
 			all = append(all, first+bucket([]byte(w), 1000))
@@ -127,7 +129,9 @@ func TestMissingTexts(t *testing.T) {
 // separator, and others are not.
 func TestListsOfExamples(t *testing.T) {
 	p := compiled(t, clicksColumns())
-	p.TakeLists()
+	for at := range p.Inputs {
+		p.TakeList(at)
+	}
 	var lists []string
 	for _, b := range p.Columns().Bags {
 		if b.List {
@@ -138,7 +142,9 @@ func TestListsOfExamples(t *testing.T) {
 		t.Errorf("lists %q", lists)
 	}
 	p = compiled(t, []Column{{Categorical: &CategoricalOptions{Names: []string{"a"}, Hash: 50}}})
-	p.TakeLists()
+	for at := range p.Inputs {
+		p.TakeList(at)
+	}
 	if got, want := fmt.Sprint(bagsOf(t, p, []Cell{{Texts: [][]byte{[]byte("x| "), []byte("y")}}})), fmt.Sprint([]uint32{bucket([]byte("x| "), 50), bucket([]byte("y"), 50)}); got != "["+want+"]" {
 		t.Errorf("ids %s, want %s", got, want)
 	}

@@ -68,13 +68,6 @@ func (p *Plan) Predicts(input int) bool { return p.is(input, ^(asLabel | asWeigh
 // Divides reports whether what reads an input makes several texts of one: words, or those of a list.
 func (p *Plan) Divides(input int) bool { return p.is(input, divided) }
 
-// TakeLists says that the records are tf.Examples, which have lists in each column.
-func (p *Plan) TakeLists() {
-	for at := range p.Inputs {
-		p.TakeList(at)
-	}
-}
-
 // TakeList says that the records may have lists in an input: a column that is categorical and nothing else is a bag of
 // texts.
 func (p *Plan) TakeList(at int) {

@@ -68,10 +68,14 @@ func (f *File) fault(err error) error {
 	if e, ok := errors.AsType[*readError](err); ok {
 		return f.ReadError(e.err, f.Size)
 	}
-	if exitcode.Of(err) != exitcode.Failed {
+	code := exitcode.Of(err)
+	switch {
+	case errors.Is(err, input.ErrFile):
 		return err
+	case code == exitcode.Failed:
+		code = exitcode.BadData
 	}
-	return exitcode.With(exitcode.BadData, input.WholeFile(fmt.Errorf("parquet: %s: %w", f.Name, err)))
+	return exitcode.With(code, input.WholeFile(fmt.Errorf("parquet: %s: %w", f.Name, err)))
 }
 
 // Records returns the number of records.

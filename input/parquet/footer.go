@@ -132,7 +132,7 @@ func readGroup(c *compact) (g rowGroup) {
 func readChunk(c *compact) (k chunk) {
 	c.fields(func(id int64, kind byte) bool {
 		if id == 3 && kind == thriftStruct {
-			c.fields(func(id int64, kind byte) bool { return k.readField(c, id, kind) })
+			c.numbers(map[int64]*int64{4: &k.codec, 5: &k.values, 6: &k.uncompressed, 7: &k.compressed, 9: &k.data, 11: &k.dictionary})
 			return true
 		}
 		k.elsewhere = k.elsewhere || id == 1
@@ -140,16 +140,6 @@ func readChunk(c *compact) (k chunk) {
 		return false
 	})
 	return k
-}
-
-// readField reads a field of a chunk's metadata.
-func (k *chunk) readField(c *compact, id int64, kind byte) bool {
-	to := map[int64]*int64{4: &k.codec, 5: &k.values, 6: &k.uncompressed, 7: &k.compressed, 9: &k.data, 11: &k.dictionary}[id]
-	if to == nil || kind < 4 || kind > 6 {
-		return false
-	}
-	*to = c.int()
-	return true
 }
 
 // check returns an error if numbers of the footer cannot be right: end is where the data ends. A record takes a bit in

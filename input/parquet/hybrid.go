@@ -49,7 +49,8 @@ func (h *hybrid) begin() error {
 		}
 		bytes := min(int(count)*int(h.width), len(h.data)) // the last run may be cut
 		h.pack, h.bit, h.data = h.data[:bytes], 0, h.data[bytes:]
-		if h.left = int(count) * 8; h.width > 0 {
+		h.left = int(count) * 8
+		if h.width > 0 {
 			h.left = min(h.left, 8*bytes/int(h.width))
 		}
 		if h.pack == nil {

@@ -78,7 +78,8 @@ func (c *Column) settle() {
 
 // want sets the kind if the physical type suits it.
 func (c *Column) want(suits bool, k Kind) {
-	if c.Kind = k; !suits {
+	c.Kind = k
+	if !suits {
 		c.Fault = errors.New("has a type that does not suit its kind, " + k.String())
 	}
 }

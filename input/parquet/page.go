@@ -51,22 +51,13 @@ func readHeader(data []byte) (h header, err error) {
 		8: {1: &h.values, 4: &h.encoding, 5: &h.definitionBytes, 6: &h.repeatBytes},
 	}
 	c.fields(func(id int64, kind byte) bool {
-		if to := own[id]; to != nil && kind >= 4 && kind <= 6 {
-			h.hasCRC = h.hasCRC || id == 4
-			*to = c.int()
-			return true
-		}
-		fields := of[id]
-		if fields == nil || kind != thriftStruct {
-			return false
+		h.hasCRC = h.hasCRC || id == 4
+		if kind != thriftStruct || of[id] == nil {
+			return c.number(own[id], kind)
 		}
 		c.fields(func(field int64, kind byte) bool {
 			h.plain = h.plain || id == 8 && field == 7 && kind == thriftFalse
-			if to := fields[field]; to != nil && kind >= 4 && kind <= 6 {
-				*to = c.int()
-				return true
-			}
-			return false
+			return c.number(of[id][field], kind)
 		})
 		return true
 	})

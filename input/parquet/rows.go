@@ -3,6 +3,7 @@ package parquet
 import (
 	"context"
 
+	"ringtrain/input"
 	"ringtrain/input/column"
 )
 
@@ -12,7 +13,7 @@ func (f *File) Each(ctx context.Context, names []string, visit func(record int, 
 	var columns []wanted
 	for _, name := range names {
 		w := wanted{name: name}
-		if err := w.find([]*File{f}, "the caller"); err != nil {
+		if err := w.find([]*File{f}, input.Folders{}, "the caller"); err != nil {
 			return err
 		}
 		columns = append(columns, w)

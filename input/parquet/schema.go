@@ -67,8 +67,8 @@ func readElement(c *compact) element {
 	e := element{physical: -1, converted: -1}
 	c.fields(func(id int64, kind byte) bool {
 		switch to := map[int64]*int64{1: &e.physical, 2: &e.length, 3: &e.repetition, 5: &e.children, 6: &e.converted, 7: &e.scale}[id]; {
-		case to != nil && kind >= 4 && kind <= 6:
-			*to = c.int()
+		case to != nil:
+			return c.number(to, kind)
 		case id == 4 && kind == thriftBinary:
 			e.name = c.text()
 		case id == 10 && kind == thriftStruct:
@@ -84,7 +84,8 @@ func readElement(c *compact) element {
 
 // readLogical reads the logical type with a number.
 func (e *element) readLogical(c *compact, logical int64, kind byte) bool {
-	if e.logical = logical; kind != thriftStruct {
+	e.logical = logical
+	if kind != thriftStruct {
 		return false
 	}
 	c.fields(func(id int64, kind byte) bool {

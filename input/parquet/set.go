@@ -230,7 +230,11 @@ func (s *Set) learn(ctx context.Context) error {
 // sort puts the records into the parts that their cells of Split.By say.
 func (s *Set) sort(ctx context.Context) error {
 	by := wanted{name: s.config.Split.By}
-	if err := by.find(s.files, "input.split.by"); err != nil {
+	folders, err := input.FoldersOf(namesOf(s.files), []string{by.name})
+	if err == nil {
+		err = by.find(s.files, folders, "input.split.by")
+	}
+	if err != nil {
 		return err
 	}
 	t := newTable(s.files, []wanted{by}, sequentialBytes)
@@ -305,12 +309,23 @@ func (s *Set) Forget() { s.loaded.Purge() }
 
 // bind finds the plan's columns in the files, and has the plan take lists where they have some.
 func bind(files []*File, c Config) ([]wanted, error) {
+	optional := func(at int) bool { return c.Labels.Absent && !c.Columns.Predicts(at) }
+	var names []string
+	for at, name := range c.Columns.Inputs {
+		if !optional(at) {
+			names = append(names, name)
+		}
+	}
+	folders, err := input.FoldersOf(namesOf(files), names)
+	if err != nil {
+		return nil, err
+	}
 	var all []wanted
 	for at, name := range c.Columns.Inputs {
-		w := wanted{name: name, form: c.Columns.Form(at, c.Labels.Names != nil)}
-		if c.Labels.Absent && !c.Columns.Predicts(at) {
+		w := wanted{name: name, form: column.FormOf(c.Columns, at, c.Labels.Names != nil)}
+		if optional(at) {
 			w.in = make([]*Column, len(files))
-		} else if err := w.find(files, "input.columns"); err != nil {
+		} else if err := w.find(files, folders, "input.columns"); err != nil {
 			return nil, err
 		}
 		if w.lists() {
@@ -321,11 +336,24 @@ func bind(files []*File, c Config) ([]wanted, error) {
 	return all, nil
 }
 
-// find finds a column, which key names, in each of the files, and settles the form of its cells.
-func (w *wanted) find(files []*File, key string) error {
+func namesOf(files []*File) (names []string) {
 	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// find finds a column, which key names, in each of the files or their folders, and settles the form of its cells.
+func (w *wanted) find(files []*File, folders input.Folders, key string) error {
+	in := folders.Find(w.name)
+	for k, f := range files {
 		c := f.column(w.name)
 		switch {
+		case in >= 0 && c != nil:
+			return f.fault(folders.Twice(in))
+		case in >= 0:
+			w.form, w.in, w.same = column.AsText, append(w.in, nil), append(w.same, folders.Cell(in, k))
+			continue
 		case c == nil:
 			return f.fault(fmt.Errorf("no column %s, which %s names%s", w.name, key, f.suggestion(w.name)))
 		case c.Fault != nil:
@@ -334,6 +362,9 @@ func (w *wanted) find(files []*File, key string) error {
 			w.form = column.AsText
 		}
 		w.in = append(w.in, c)
+	}
+	if in >= 0 {
+		return nil
 	}
 	first := slices.IndexFunc(w.in, func(c *Column) bool { return c.Kind != Nothing })
 	for k, c := range w.in {

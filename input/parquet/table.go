@@ -35,6 +35,7 @@ type wanted struct {
 	name string
 	form column.Form
 	in   []*Column // of each file; nil: it lacks the column
+	same [][]byte  // of each file: the cell of all its records, where folders name the column
 }
 
 // block has the values of some records: a vector for each column.
@@ -136,13 +137,17 @@ func (w *wanted) lists() bool {
 
 // read appends n records of file f, which has number k, from a record on.
 func (r *reading) read(f *File, w *wanted, k int, from int64, v *vector, n int) error {
-	c := w.in[k]
-	if c == nil {
-		if v.ragged {
-			v.start(n, v.len())
-		} else {
-			v.missing(n)
+	switch c := w.in[k]; {
+	case w.same != nil:
+		for range n {
+			v.texts = append(v.texts, w.same[k])
 		}
+		return nil
+	case c == nil && v.ragged:
+		v.start(n, v.len())
+		return nil
+	case c == nil:
+		v.missing(n)
 		return nil
 	}
 	for g, first := 0, int64(0); n > 0; g++ {

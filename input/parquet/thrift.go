@@ -106,6 +106,20 @@ func (c *compact) fields(visit func(id int64, kind byte) bool) {
 	c.depth--
 }
 
+// numbers reads a struct, of which some fields are integers.
+func (c *compact) numbers(to map[int64]*int64) {
+	c.fields(func(id int64, kind byte) bool { return c.number(to[id], kind) })
+}
+
+// number reads an integer into to. It returns false if to is nil, or the value is none.
+func (c *compact) number(to *int64, kind byte) bool {
+	if to == nil || kind < 4 || kind > 6 {
+		return false
+	}
+	*to = c.int()
+	return true
+}
+
 // list calls visit for each element of a list.
 func (c *compact) list(visit func(kind byte)) {
 	c.enter()

@@ -65,7 +65,8 @@ func ofHalf(h uint16) float64 {
 	var v float64
 	switch exponent {
 	case 31:
-		if v = math.Inf(1); fraction > 0 {
+		v = math.Inf(1)
+		if fraction > 0 {
 			return math.NaN()
 		}
 	case 0:

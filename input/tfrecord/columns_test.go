@@ -86,7 +86,9 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.TakeLists()
+	for at := range p.Inputs {
+		p.TakeList(at)
+	}
 	d, err := tfrecord.OpenColumns(t.Context(), []string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, tfrecord.Columns{Plan: p, Learn: true})
 	if err != nil {
 		t.Fatal(err)

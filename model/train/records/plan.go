@@ -36,7 +36,9 @@ func (o *Opener) compile(ctx context.Context, kept *graph.Columns) error {
 		return o.job.Locate(err)
 	}
 	if f, _ := convert.FormatOf(o.job.Input.Train.Format); f.Lists {
-		plan.TakeLists()
+		for at := range plan.Inputs {
+			plan.TakeList(at)
+		}
 	}
 	plan.SetMissing(o.job.Input.Missing)
 	plan.Trim = o.job.Input.Train.Trim
