@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -57,19 +58,25 @@ func Open(dir string, held func() error, past func(report.Stamped)) (*Writer, er
 	return newWriter(file, held, thin), nil
 }
 
-// End appends the error with which a job has ended, if the history of dir is there and does not have an
-// error as its end already. No process holds the folder's lease.
+// End appends the error with which a job has ended, if the history of dir is there. It takes the place of an error of
+// rank 0, which does not know the exit code of a rank that was killed. No process holds the folder's lease.
 func End(dir string, s report.Stamped) error {
-	if _, err := os.Stat(filepath.Join(dir, File)); err != nil {
+	name := filepath.Join(dir, File)
+	text, err := os.ReadFile(name)
+	if err != nil {
 		return nil // log.history may be off
+	}
+	last := bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n') + 1
+	if e, _ := report.Parse(text[last:]); e.Event != nil && e.Kind() == s.Kind() {
+		if err := os.Truncate(name, int64(last)); err != nil {
+			return err
+		}
 	}
 	w, err := Open(dir, free, pass)
 	if err != nil {
 		return err
 	}
-	if !w.thin.over {
-		w.Add(s)
-	}
+	w.Add(s)
 	return w.Close()
 }
 
