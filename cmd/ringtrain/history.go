@@ -59,19 +59,23 @@ func inFolder(dir, name string) string {
 
 // endHistory returns a view of a launcher, which appends the error of its job to the history: if rank 0
 // has died, it could not. The history is on this host, or on a disk that this host shares, if the folder
-// says that this job was its last writer. dir is the folder that ranks run in.
-func endHistory(dir string, notice func(string)) show.View {
+// says that this job was its last writer. dir is the folder that ranks run in. file is the history for a job that ends
+// before it begins, if it is on this host.
+func endHistory(dir, file string, notice func(string)) show.View {
 	var start report.Start
 	return func(s report.Stamped) {
 		switch e := s.Event.(type) {
 		case report.Start:
 			start = e
 		case report.Failure:
-			folder := inFolder(dir, start.CheckpointDir)
-			if id, held := checkpoint.Holder(folder); held || id == "" || id != start.JobID {
+			folder, begun := inFolder(dir, start.CheckpointDir), start.JobID != ""
+			if !begun {
+				folder = filepath.Dir(file)
+			}
+			if id, held := checkpoint.Holder(folder); held || begun && id != start.JobID || !begun && !filepath.IsAbs(file) {
 				return
 			}
-			if err := history.End(folder, s); err != nil {
+			if err := history.End(folder, s, begun); err != nil {
 				notice("log.history: the history does not have the end of the job: " + err.Error())
 			}
 		}

@@ -25,7 +25,7 @@ func endsOf(t *testing.T, dir string) (codes []int) {
 }
 
 // TestHistoryHasTheEnd verifies that the history of a job has its error once: that of the
-// launcher, which knows the exit code of a rank that was killed; also after a resume.
+// launcher, which knows the exit code of a rank that was killed; also after a resume, and of a job that does not begin.
 func TestHistoryHasTheEnd(t *testing.T) {
 	b := newBox(t)
 	killed := func(victim int) {
@@ -34,12 +34,14 @@ func TestHistoryHasTheEnd(t *testing.T) {
 		kill(t, b.rankPID(victim), syscall.SIGKILL)
 		p.wait()
 	}
-	for _, want := range [][]int{{137}, {137, 137}, {137, 137, 143}} {
+	for _, want := range [][]int{{137}, {137, 137}, {137, 137, 143}, {137, 137, 143, 64}} {
 		switch len(want) {
 		case 1:
 			killed(0)
 		case 2:
 			killed(1)
+		case 4:
+			b.must(want[3], append([]string{"run", "-np", "2"}, endless("--set", "checkpoint.dir=ckpt", "--set", "model.kind=mlp")...)...)
 		default:
 			p := b.start(append([]string{"run", "-np", "2"}, endless("--set", "checkpoint.dir=ckpt")...)...)
 			p.await("resumed at step")

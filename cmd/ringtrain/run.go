@@ -88,7 +88,7 @@ func runRun(a *app, c *cli.Context) error {
 	if job.IsName(c.Args().First()) {
 		out.Follow(nextOfRun(c, options, cfg))
 		show.Split(a.out, a.rawErr)
-		out.Views = append(out.Views, endHistory(cfg.Dir, cfg.Notice))
+		out.Views = append(out.Views, endHistory(cfg.Dir, a.history, cfg.Notice))
 		cfg.Events, cfg.Read = wholeStream, out.Read
 		if a.watch.lacksPast(a.history) {
 			cfg.Events, out.Past = wholePast, a.watch.page.Event

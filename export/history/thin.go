@@ -13,6 +13,7 @@ const maxPause = 365 * 24 * time.Hour
 type thinner struct {
 	gone  time.Duration            // for which the run has gone, over all attempts
 	last  time.Time                // of the newest event
+	over  bool                     // the attempt has ended
 	kept  map[string]time.Duration // gone at the last point of each curve
 	steps report.Stamped           // the sum of steps since the last point; no event: none
 	ranks report.Stamped           // the sum of loads since the last point
@@ -93,8 +94,15 @@ func (t *thinner) sums() []report.Stamped {
 func (t *thinner) pass(s report.Stamped) {
 	since := s.Time.Sub(t.last)
 	switch s.Event.(type) {
-	case report.Start, report.Waiting:
+	case report.Start:
+		t.over, since = false, 0
+	case report.Waiting:
 		since = 0
+	case report.Done, report.Failure:
+		if t.over { // of an attempt that did not begin
+			since = 0
+		}
+		t.over = true
 	}
 	if !t.last.IsZero() && since > 0 && since < maxPause {
 		t.gone += since

@@ -67,12 +67,12 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestNightDoesNotCount verifies that the time between a stop and a resume, and the wait for ranks in it,
-// does not make the points of the resumed run sparser.
+// TestNightDoesNotCount verifies that the time between a stop and a resume, with the wait for ranks in it and the end of
+// an attempt that did not begin, does not make the points of the resumed run sparser.
 func TestNightDoesNotCount(t *testing.T) {
 	const night = 12 * time.Hour
 	var thin thinner
-	addAll(&thin, after(0, report.Start{}), after(10*time.Second, report.Failure{}), after(night-time.Second, report.Waiting{}), after(night, report.Start{RestoredStep: 5}))
+	addAll(&thin, after(0, report.Start{}), after(10*time.Second, report.Failure{}), after(night-time.Second, report.Waiting{}), after(night-time.Second/2, report.Failure{}), after(night, report.Start{RestoredStep: 5}))
 	kept := addAll(&thin, after(night+20*time.Millisecond, oneStep(6, 0)), after(night+41*time.Millisecond, oneStep(7, 0)))
 	if len(kept) != 2 {
 		t.Errorf("%d of two points 21 ms apart are kept 10 s into the run, want both", len(kept))

@@ -58,16 +58,17 @@ func Open(dir string, held func() error, past func(report.Stamped)) (*Writer, er
 	return newWriter(file, held, thin), nil
 }
 
-// End appends the error with which a job has ended, if the history of dir is there. It takes the place of an error of
-// rank 0, which does not know the exit code of a rank that was killed. No process holds the folder's lease.
-func End(dir string, s report.Stamped) error {
+// End appends the error with which a job has ended, if the history of dir is there. If the job has begun, it takes the
+// place of an error of rank 0, which does not know the exit code of a rank that was killed. No process holds the
+// folder's lease.
+func End(dir string, s report.Stamped, begun bool) error {
 	name := filepath.Join(dir, File)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil // log.history may be off
 	}
 	last := bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n') + 1
-	if e, _ := report.Parse(text[last:]); e.Event != nil && e.Kind() == s.Kind() {
+	if e, _ := report.Parse(text[last:]); begun && e.Event != nil && e.Kind() == s.Kind() {
 		if err := os.Truncate(name, int64(last)); err != nil {
 			return err
 		}

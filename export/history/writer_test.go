@@ -113,13 +113,14 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// TestEnd verifies that the end of a job is appended to a history in place of that of rank 0, again after a resume, and
-// that no history is made for it.
+// TestEnd verifies that the end of a job is appended to a history in place of that of rank 0, again after a resume, also
+// that of a job that did not begin, and that no history is made for it.
 func TestEnd(t *testing.T) {
 	dir := t.TempDir()
+	begun := true
 	end := func(code int) {
 		t.Helper()
-		if err := End(dir, after(0, report.Failure{ExitCode: code})); err != nil {
+		if err := End(dir, after(0, report.Failure{ExitCode: code}), begun); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,6 +133,8 @@ func TestEnd(t *testing.T) {
 	end(3)
 	appendTo(t, dir, report.Start{RestoredStep: 5}, report.Done{})
 	end(4)
+	begun = false
+	end(5)
 	run, err := Read(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +145,8 @@ func TestEnd(t *testing.T) {
 			codes = append(codes, e.ExitCode)
 		}
 	}
-	if !slices.Equal(codes, []int{3, 4}) {
-		t.Errorf("the ends have codes %v, want 3 and 4", codes)
+	if !slices.Equal(codes, []int{3, 4, 5}) {
+		t.Errorf("the ends have codes %v, want 3, 4 and 5", codes)
 	}
 }
 

@@ -36,7 +36,7 @@ class Run {
   // makes the run younger.
   #passes(e) {
     this.began ??= e.at;
-    if (this.last && (e.event === "start" || e.at < this.last)) this.idle += (e.at - this.last) / 1000;
+    if (this.last && (e.event === "start" || e.event === "error" && this.over() || e.at < this.last)) this.idle += (e.at - this.last) / 1000;
     this.last = e.at;
     this.t = (e.at - this.began) / 1000 - this.idle;
   }
