@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"ringtrain/model/train/report"
 	"ringtrain/ring/phrase"
 )
 
@@ -187,20 +186,11 @@ func (s *runState) reached() string {
 
 // speed returns the rate and the parts of a step. One rank has no exchange.
 func (s *runState) speed() string {
-	e, line := s.shown.step, s.rate()
-	parts := []struct {
-		name string
-		time report.Seconds
-	}{{"input", e.Input}, {"compute", e.Compute}, {"exchange", e.Exposed}}
-	if s.start.WorldSize < 2 {
-		parts = parts[:2]
+	if s.shown.step.Interval <= 0 {
+		return s.rate()
 	}
-	for _, part := range parts {
-		if e.Interval > 0 {
-			line += fmt.Sprintf(gap+"%s %.0f %%", part.name, 100*float64(part.time)/float64(e.Interval))
-		}
-	}
-	return line
+	parts := partsOf(s.shown.step)
+	return s.rate() + gap + strings.Join(parts[:min(len(parts), s.start.WorldSize+1)], gap)
 }
 
 // lasting returns a duration with the units that people read: "690 ms", "10.1 s", "2 min 5 s", "3 h 12 min", "4 d 3 h".

@@ -1,20 +1,12 @@
 package show
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"ringtrain/input/look"
 	"ringtrain/ring/phrase"
 )
-
-// finding is the event of a finding of data check.
-type finding struct{ look.Finding }
-
-// Kind names the event.
-func (finding) Kind() string { return "finding" }
 
 // mostFrequent bounds the values of a column that are shown.
 const mostFrequent = 3
@@ -22,10 +14,10 @@ const mostFrequent = 3
 // Checked writes the columns of a job's records, or their classes, and what a check has found.
 func (r *Reporter) Checked(report *look.Report) error {
 	for i := range report.Columns {
-		r.Emit(lookedColumn{&report.Columns[i]})
+		r.Emit(named{"column", &report.Columns[i]})
 	}
 	for _, f := range report.Findings {
-		r.Emit(finding{f})
+		r.Emit(named{"finding", f})
 	}
 	table := r.columnTable
 	if report.Classes != nil {
@@ -45,9 +37,7 @@ const mostClassRows = 100
 
 // classTable writes a line for each class of records without columns.
 func (r *Reporter) classTable(report *look.Report) error {
-	var text bytes.Buffer
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "class\trecords\tshare")
+	w := newTable(0, "class\trecords\tshare\n")
 	for _, v := range report.Classes[:min(len(report.Classes), mostClassRows)] {
 		fmt.Fprintf(w, "%s\t%d\t%.2f %%\n", phrase.Name(v.Text), v.Records, 100*float64(v.Records)/float64(report.Records))
 	}
@@ -55,14 +45,12 @@ func (r *Reporter) classTable(report *look.Report) error {
 		fmt.Fprintf(w, "%d more\n", n)
 	}
 	fmt.Fprintf(w, "all\t%d\n", report.Records)
-	return written(r.People, &text, w)
+	return w.writeTo(r.People)
 }
 
 // columnTable writes a line for each column.
 func (r *Reporter) columnTable(report *look.Report) error {
-	var text bytes.Buffer
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "column\trecords\tmissing\tmean\tdeviation\tmin\tmax\tdistinct\tmost frequent")
+	w := newTable(0, "column\trecords\tmissing\tmean\tdeviation\tmin\tmax\tdistinct\tmost frequent\n")
 	for i := range report.Columns {
 		c := &report.Columns[i]
 		numbers, about := "\t\t\t", ""
@@ -78,7 +66,7 @@ func (r *Reporter) columnTable(report *look.Report) error {
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s%d\t%s\n", phrase.Name(c.Name), c.Records, c.MissingCells(), numbers, about, c.Distinct, strings.Join(frequent, ", "))
 	}
-	return written(r.People, &text, w)
+	return w.writeTo(r.People)
 }
 
 // findingText returns a finding as a line: how grave, which column, what, how often, where, and what to write.

@@ -12,26 +12,15 @@ import (
 	"ringtrain/ring/launch"
 )
 
-// The events of an examination.
-type (
-	hostEvent struct{ doctor.Host }
-	pairEvent struct{ doctor.Pair }
-
-	verdictEvent struct {
-		Well bool `json:"well"`
-		doctor.Verdict
-		Took report.Seconds `json:"took_s"`
-	}
-)
+// verdict is the event of the result of an examination.
+type verdict struct {
+	Well bool `json:"well"`
+	doctor.Verdict
+	Took report.Seconds `json:"took_s"`
+}
 
 // Kind names the event.
-func (hostEvent) Kind() string { return "host" }
-
-// Kind names the event.
-func (pairEvent) Kind() string { return "pair" }
-
-// Kind names the event.
-func (verdictEvent) Kind() string { return "verdict" }
+func (verdict) Kind() string { return "verdict" }
 
 // Examined reports the findings.
 func (r *Reporter) Examined(found *doctor.Report, v doctor.Verdict, took time.Duration) {
@@ -40,12 +29,12 @@ func (r *Reporter) Examined(found *doctor.Report, v doctor.Verdict, took time.Du
 		return
 	}
 	for _, h := range found.Hosts {
-		r.Emit(hostEvent{h})
+		r.Emit(named{"host", h})
 	}
 	for _, p := range found.Pairs() {
-		r.Emit(pairEvent{p})
+		r.Emit(named{"pair", p})
 	}
-	r.Emit(verdictEvent{v.Well(), v, report.Seconds(took)})
+	r.Emit(verdict{v.Well(), v, report.Seconds(took)})
 	if !v.Well() {
 		r.Emit(Failure(v.Cause()))
 	}
@@ -65,7 +54,7 @@ func (r *Reporter) ExaminationFailed(err error) error {
 	}
 	cause := ring.CauseOf(err, -1, "", -1)
 	code := max(exitcode.Of(err), exitcode.Failed)
-	r.Emit(verdictEvent{Verdict: doctor.Verdict{Code: code, Findings: []doctor.Finding{{Code: code, Text: cause.Error(), Rank: cause.Rank, Peer: -1}}}})
+	r.Emit(verdict{Verdict: doctor.Verdict{Code: code, Findings: []doctor.Finding{{Code: code, Text: cause.Error(), Rank: cause.Rank, Peer: -1}}}})
 	return err
 }
 
@@ -73,6 +62,6 @@ func (r *Reporter) ExaminationFailed(err error) error {
 // lines stay as they are.
 func (r *Reporter) Verdict(line []byte) launch.Text {
 	s, err := report.Parse(line)
-	r.told = r.told || err != nil || s.Kind() == verdictEvent{}.Kind() || s.Kind() == report.Failure{}.Kind()
+	r.told = r.told || err != nil || s.Kind() == verdict{}.Kind() || s.Kind() == report.Failure{}.Kind()
 	return launch.Text{Out: line, File: line}
 }

@@ -1,12 +1,26 @@
 package show
 
 import (
+	"encoding/json"
+
 	"ringtrain/docs"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous"
 )
+
+// named is a value of another room as an event.
+type named struct {
+	kind  string
+	value any
+}
+
+// Kind names the event.
+func (n named) Kind() string { return n.kind }
+
+// MarshalJSON writes the value.
+func (n named) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
 
 func waitingEvent(w rendezvous.Waiting) report.Event {
 	e := report.Waiting{Present: w.Present, WorldSize: w.WorldSize, Missing: []report.Missing{}, Remaining: report.Seconds(w.Remaining)}

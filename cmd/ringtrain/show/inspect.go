@@ -1,11 +1,9 @@
 package show
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"ringtrain/model/graph"
 	"ringtrain/model/train/report"
@@ -16,19 +14,16 @@ import (
 // Inspected writes events as lines, the columns of neighbouring lines of one kind aligned, in
 // one Write.
 func Inspected(w io.Writer, events []report.Event) error {
-	var text bytes.Buffer
-	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	t := newTable(0, "")
 	kind := ""
 	for _, e := range events {
 		if kind != e.Kind() { // another table begins
 			kind = e.Kind()
-			if err := t.Flush(); err != nil {
-				return err
-			}
+			t.Flush() // to memory
 		}
 		fmt.Fprintln(t, inspected(e))
 	}
-	return written(w, &text, t)
+	return t.writeTo(w)
 }
 
 // escaped makes a name one field of one line.

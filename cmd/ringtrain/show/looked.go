@@ -1,21 +1,12 @@
 package show
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 
 	"ringtrain/input/look"
 	"ringtrain/ring/phrase"
 )
-
-// lookedColumn is the event of a column of init.
-type lookedColumn struct{ *look.Column }
-
-// Kind names the event.
-func (lookedColumn) Kind() string { return "column" }
 
 // Written is the event of a job file that init has written.
 type Written struct {
@@ -26,15 +17,12 @@ type Written struct {
 	Label   *look.Label `json:"label"`
 }
 
-// Kind names the event.
-func (Written) Kind() string { return "init" }
-
 // Looked writes what init made of the columns of a table, and the next command.
 func (r *Reporter) Looked(t *look.Table, w Written) error {
 	for i := range t.Columns {
-		r.Emit(lookedColumn{&t.Columns[i]})
+		r.Emit(named{"column", &t.Columns[i]})
 	}
-	r.Emit(w)
+	r.Emit(named{"init", w})
 	if len(t.Columns) == 0 {
 		fmt.Fprintf(r.People, "label: %s\n", t.Label)
 	} else if err := r.lookedColumns(t); err != nil {
@@ -67,9 +55,7 @@ func shellWord(name string) string {
 
 // lookedColumns writes a line for each column.
 func (r *Reporter) lookedColumns(t *look.Table) error {
-	var text bytes.Buffer
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "column\tmissing\tdistinct\tbecomes\twhy")
+	table := newTable(0, "column\tmissing\tdistinct\tbecomes\twhy\n")
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		about := ""
@@ -78,12 +64,5 @@ func (r *Reporter) lookedColumns(t *look.Table) error {
 		}
 		fmt.Fprintf(table, "%s\t%d\t%s%d\t%s\t%s\n", phrase.Name(c.Name), c.MissingCells(), about, c.Distinct, c.Becomes, phrase.Foreign(c.Why, phrase.MaxText))
 	}
-	return written(r.People, &text, table)
-}
-
-// written writes a table at once: a tabwriter writes cell by cell, and a terminal takes whole lines.
-func written(w io.Writer, text *bytes.Buffer, table *tabwriter.Writer) error {
-	table.Flush() // to memory
-	_, err := w.Write(text.Bytes())
-	return err
+	return table.writeTo(r.People)
 }

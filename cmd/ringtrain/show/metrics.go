@@ -1,7 +1,6 @@
 package show
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -20,14 +19,7 @@ func MetricsTable(w io.Writer, m report.Metrics) {
 	if len(m.F1) == 0 {
 		return
 	}
-	var text bytes.Buffer
-	writeMetrics(&text, m)
-	w.Write(text.Bytes())
-}
-
-func writeMetrics(w io.Writer, m report.Metrics) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "class\tprecision\trecall\tf1\t\n")
+	t := newTable(tabwriter.AlignRight, "class\tprecision\trecall\tf1\t\n")
 	for k := range m.F1 {
 		fmt.Fprintf(t, "%s\t%.4f\t%.4f\t%.4f\t\n", className(m, k), m.Precision[k], m.Recall[k], m.F1[k])
 	}
@@ -35,10 +27,15 @@ func writeMetrics(w io.Writer, m report.Metrics) {
 	t.Flush()
 	writeCalibration(t, m.Buckets)
 	writeThresholds(t, m)
-	if n := len(m.Confusion); n == 0 || n > maxConfusionShown {
-		return
+	if n := len(m.Confusion); n > 0 && n <= maxConfusionShown {
+		writeConfusion(t, m)
 	}
-	fmt.Fprintln(w, "examples by class (row) and prediction (column)")
+	t.writeTo(w)
+}
+
+// writeConfusion writes how many examples of each class have which prediction.
+func writeConfusion(t table, m report.Metrics) {
+	fmt.Fprintln(t.text, "examples by class (row) and prediction (column)")
 	fmt.Fprint(t, "\t")
 	for k := range m.Confusion {
 		fmt.Fprint(t, className(m, k)+"\t")
@@ -51,7 +48,6 @@ func writeMetrics(w io.Writer, m report.Metrics) {
 		}
 		fmt.Fprintln(t)
 	}
-	t.Flush()
 }
 
 // className returns the name of a class, or its number.
@@ -63,7 +59,7 @@ func className(m report.Metrics, class int) string {
 }
 
 // writeCalibration writes predicted and observed rates of a binary model.
-func writeCalibration(t *tabwriter.Writer, buckets []report.CalibrationBucket) {
+func writeCalibration(t table, buckets []report.CalibrationBucket) {
 	if len(buckets) == 0 {
 		return
 	}
@@ -75,7 +71,7 @@ func writeCalibration(t *tabwriter.Writer, buckets []report.CalibrationBucket) {
 }
 
 // writeThresholds writes what thresholds make of the records of two classes, and that of the best F1 last.
-func writeThresholds(t *tabwriter.Writer, m report.Metrics) {
+func writeThresholds(t table, m report.Metrics) {
 	if len(m.Thresholds) == 0 {
 		return
 	}
@@ -94,9 +90,7 @@ func writeThresholds(t *tabwriter.Writer, m report.Metrics) {
 
 // ImportanceTable writes what loss and AUC lose where the cells of a column are permuted.
 func ImportanceTable(w io.Writer, columns []trained.Importance) {
-	var text bytes.Buffer
-	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "column\tloss")
+	t := newTable(0, "column\tloss")
 	if len(columns) > 0 && columns[0].AUC != nil {
 		fmt.Fprint(t, "\tAUC")
 	}
@@ -108,7 +102,7 @@ func ImportanceTable(w io.Writer, columns []trained.Importance) {
 		}
 		fmt.Fprintln(t)
 	}
-	written(w, &text, t)
+	t.writeTo(w)
 }
 
 // cleared is 0 in the place of a difference that comes of rounding alone.

@@ -52,13 +52,23 @@ func (s *runState) result(next Next, shape Shape) []string {
 	return append(lines, s.follow(next)...)
 }
 
-// scoreNames are the metrics of the result, in the order of a scoreRow.
-var scoreNames = []string{"accuracy", "AUC", "log loss", "RMSE", "R2"}
+// scoreNames are the metrics of the result.
+var scoreNames = []string{"accuracy", "auc", "log_loss", "rmse", "r2"}
 
-// A scoreRow has the metrics of a set of records; those that do not fit the model are nil.
+// A scoreRow has metrics of a set of records.
 type scoreRow struct {
-	values []*report.Number
-	about  string
+	report.Metrics
+	about string
+}
+
+// cell returns the value of a metric, "" if it does not fit the model.
+func (r scoreRow) cell(name string) string {
+	for _, n := range r.Numbers() {
+		if n.Name == name {
+			return fmt.Sprintf("%.4f", n.Value)
+		}
+	}
+	return ""
 }
 
 func scoresOf(m report.Metrics) scoreRow {
@@ -66,7 +76,7 @@ func scoresOf(m report.Metrics) scoreRow {
 	if m.Bad > 0 {
 		about += ", without " + phrase.Count(int(m.Bad), "bad one")
 	}
-	return scoreRow{[]*report.Number{m.Accuracy, m.AUC, m.LogLoss, m.RMSE, m.R2}, about}
+	return scoreRow{m, about}
 }
 
 // scores returns a row for the validation records, one for their baseline, and one for each other set.
@@ -85,7 +95,7 @@ func (s *runState) scores(columns int) []string {
 		if b.RMSE != nil {
 			about = "if the mean were always predicted"
 		}
-		rows = append(rows, scoreRow{[]*report.Number{b.Accuracy, b.AUC, b.LogLoss, b.RMSE, nil}, about})
+		rows = append(rows, scoreRow{report.Metrics{Accuracy: b.Accuracy, AUC: b.AUC, LogLoss: b.LogLoss, RMSE: b.RMSE}, about})
 	}
 	for _, e := range s.evals {
 		rows = append(rows, scoresOf(e))
@@ -96,9 +106,9 @@ func (s *runState) scores(columns int) []string {
 // scoreLines writes the metrics of rows one below the other, with their names in the first row.
 func scoreLines(rows []scoreRow, columns int) []string {
 	lines := make([]string, len(rows))
-	for i, name := range scoreNames {
-		if rows[0].values[i] != nil {
-			addColumn(lines, rows, i, name)
+	for _, name := range scoreNames {
+		if rows[0].cell(name) != "" {
+			addColumn(lines, rows, name)
 		}
 	}
 	at, widest := secondCell, 0
@@ -114,25 +124,19 @@ func scoreLines(rows []scoreRow, columns int) []string {
 	return lines
 }
 
-// addColumn adds the values of metric i to the lines of the rows, and its name to the first one.
-func addColumn(lines []string, rows []scoreRow, i int, name string) {
+// addColumn adds the values of a metric to the lines of the rows, and its name to the first one.
+func addColumn(lines []string, rows []scoreRow, name string) {
+	head, widest := gap+metricName(name), 0 // the name stands in the first row
 	if lines[0] == "" {
-		name = fmt.Sprintf("%-*s", wordColumns-1, name)
-	} else {
-		name = gap + name
+		head = fmt.Sprintf("%-*s", wordColumns-1, metricName(name))
 	}
-	cells, widest := make([]string, len(rows)), 0
-	for k, r := range rows {
-		if r.values[i] != nil {
-			cells[k] = fmt.Sprintf("%.4f", *r.values[i])
-		}
-		widest = max(widest, len(cells[k]))
+	for _, r := range rows {
+		widest = max(widest, len(r.cell(name)))
 	}
-	for k, cell := range cells {
-		if k > 0 {
-			name = strings.Repeat(" ", len(name))
-		}
-		lines[k] += fmt.Sprintf("%s %*s", name, widest, cell)
+	columns := len(head)
+	for i, r := range rows {
+		lines[i] += fmt.Sprintf("%-*s %*s", columns, head, widest, r.cell(name))
+		head = ""
 	}
 }
 

@@ -3,6 +3,7 @@ package show
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,13 +48,21 @@ func exportSentence(e report.Exported) string {
 	}
 	line := fmt.Sprintf("export %s of step %d: its graph gives the model's scores on %s (largest difference %.2g)", e.Path, e.Step, on, e.MaxDifference)
 	if m := e.Metric; m != nil {
-		line += fmt.Sprintf(", %s %.4f", metricNames[m.Name], m.Graph)
+		line += fmt.Sprintf(", %s %.4f", metricName(m.Name), m.Graph)
 	}
 	return line
 }
 
-// metricNames are what people call the metrics of an export.
-var metricNames = map[string]string{"auc": "AUC", "accuracy": "accuracy", "rmse": "RMSE", "loss": "loss"}
+// metricName returns what people call a metric of [report.Metrics].
+func metricName(name string) string {
+	if slices.Contains([]string{"auc", "rmse", "mae", "r2"}, name) {
+		return strings.ToUpper(name)
+	}
+	if name == "top_k" {
+		return name
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
 
 // stepSentence separates its facts by two blanks, the most important ones first. metric is that of the last evaluation,
 // as text, "" if there was none.
@@ -74,24 +83,24 @@ func stepSentence(e report.Step, metric string) string {
 		fmt.Fprintf(&b, "  waits %.0f %% for rank %d on %s", 100*s.Share, s.Rank, s.Host)
 	}
 	if e.Interval > 0 {
-		for _, part := range []struct {
-			name string
-			time report.Seconds
-		}{{"input", e.Input}, {"compute", e.Compute}, {"exchange", e.Exposed}} {
-			fmt.Fprintf(&b, "  %s %.0f %%", part.name, 100*float64(part.time)/float64(e.Interval))
-		}
+		b.WriteString("  " + strings.Join(partsOf(e), "  "))
 	}
 	return b.String()
 }
 
+// partsOf returns the parts of a step's time, as shares.
+func partsOf(e report.Step) []string {
+	share := func(name string, part report.Seconds) string {
+		return fmt.Sprintf("%s %.0f %%", name, 100*float64(part)/float64(e.Interval))
+	}
+	return []string{share("input", e.Input), share("compute", e.Compute), share("exchange", e.Exposed)}
+}
+
 // metricText returns the metric that people follow during training: accuracy, AUC or RMSE.
 func metricText(e report.Metrics) string {
-	for _, m := range []struct {
-		name  string
-		value *report.Number
-	}{{"accuracy", e.Accuracy}, {"AUC", e.AUC}, {"RMSE", e.RMSE}} {
-		if m.value != nil {
-			return fmt.Sprintf("%s %.4f", m.name, *m.value)
+	for _, n := range e.Numbers() {
+		if slices.Contains([]string{"accuracy", "auc", "rmse"}, n.Name) {
+			return fmt.Sprintf("%s %.4f", metricName(n.Name), n.Value)
 		}
 	}
 	return ""
@@ -120,28 +129,18 @@ func metricsSentence(e report.Metrics) string {
 		fmt.Fprintf(&b, "step %d  ", e.Step)
 	}
 	fmt.Fprintf(&b, "%s records: loss %.6g", cmp.Or(e.Name, e.Split), e.Loss)
-	if e.Accuracy != nil {
-		form := ", accuracy %.4f (%s of %s right)"
-		if e.Weighted { // the count is no part of the mean
-			form = ", accuracy %.4f by weight, %s of %s right"
+	for _, n := range e.Numbers()[1:] {
+		fmt.Fprintf(&b, ", %s %.4f", metricName(n.Name), n.Value)
+		if n.Name != "accuracy" {
+			continue
 		}
-		fmt.Fprintf(&b, form, *e.Accuracy, Commas(*e.Correct), Commas(e.Examples))
+		form := " (%s of %s right)"
+		if e.Weighted { // the count is no part of the mean
+			form = " by weight, %s of %s right"
+		}
+		fmt.Fprintf(&b, form, Commas(*e.Correct), Commas(e.Examples))
 		if e.Threshold != nil && *e.Threshold != 0.5 {
 			fmt.Fprintf(&b, " at threshold %.4g", *e.Threshold)
-		}
-	}
-	if e.AUC != nil {
-		fmt.Fprintf(&b, ", AUC %.4f", *e.AUC)
-	}
-	for _, more := range []struct {
-		name  string
-		value *report.Number
-	}{
-		{"top_k", e.TopK}, {"log loss", e.LogLoss}, {"normalized entropy", e.NormalizedEntropy}, {"calibration", e.Calibration},
-		{"RMSE", e.RMSE}, {"MAE", e.MAE}, {"R2", e.R2},
-	} {
-		if more.value != nil {
-			fmt.Fprintf(&b, ", %s %.4f", more.name, *more.value)
 		}
 	}
 	if e.Bad > 0 {

@@ -13,8 +13,7 @@ import (
 // differ by it.
 func SettingsTable(w io.Writer, rows []speed.Tried) {
 	codecs := slices.ContainsFunc(rows, func(r speed.Tried) bool { return r.Codec != "" })
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "ranks\t")
+	t := newTable(tabwriter.AlignRight, "ranks\t")
 	if codecs {
 		fmt.Fprint(t, "codec\t")
 	}
@@ -31,5 +30,5 @@ func SettingsTable(w io.Writer, rows []speed.Tried) {
 		}
 		fmt.Fprintln(t)
 	}
-	t.Flush()
+	t.writeTo(w)
 }

@@ -1,12 +1,10 @@
 package show
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
 
 	"ringtrain/model/train"
 	"ringtrain/ring/joblist"
@@ -17,17 +15,16 @@ import (
 // StatusTable writes the jobs as text: a line for each job, one for each rank, and where its history and its live page
 // are.
 func StatusTable(w io.Writer, jobs []joblist.Job) error {
-	var b bytes.Buffer
+	t := newTable(0, "")
 	for _, j := range jobs {
 		s := j.Status
-		fmt.Fprintln(&b, jobLine(s))
+		fmt.Fprintln(t.text, jobLine(s))
 		if s.Stall != "" {
-			fmt.Fprintln(&b, s.Stall)
+			fmt.Fprintln(t.text, s.Stall)
 		}
 		for _, line := range s.Strangers {
-			fmt.Fprintln(&b, line)
+			fmt.Fprintln(t.text, line)
 		}
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "rank\thost\taddress\tpid\tstep\tphase\tbeat\twaits for")
 		for _, r := range s.Ranks {
 			fmt.Fprintln(t, rankLine(r))
@@ -35,12 +32,11 @@ func StatusTable(w io.Writer, jobs []joblist.Job) error {
 		t.Flush() // to memory
 		for _, place := range [][2]string{{"history", j.History}, {"dashboard", j.Dashboard}} {
 			if place[1] != "" {
-				fmt.Fprintln(&b, place[0]+" "+place[1])
+				fmt.Fprintln(t.text, place[0]+" "+place[1])
 			}
 		}
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return t.writeTo(w)
 }
 
 func jobLine(s rendezvous.Status) string {

@@ -176,8 +176,8 @@ func (m *Metrics) Numbers() []Named {
 		name  string
 		value *Number
 	}{
-		{"accuracy", m.Accuracy}, {"auc", m.AUC}, {"rmse", m.RMSE}, {"mae", m.MAE}, {"r2", m.R2}, {"top_k", m.TopK},
-		{"log_loss", m.LogLoss}, {"normalized_entropy", m.NormalizedEntropy}, {"calibration", m.Calibration},
+		{"accuracy", m.Accuracy}, {"auc", m.AUC}, {"top_k", m.TopK}, {"log_loss", m.LogLoss},
+		{"normalized_entropy", m.NormalizedEntropy}, {"calibration", m.Calibration}, {"rmse", m.RMSE}, {"mae", m.MAE}, {"r2", m.R2},
 	} {
 		if n.value != nil {
 			all = append(all, Named{n.name, *n.value})
