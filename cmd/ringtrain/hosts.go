@@ -123,11 +123,11 @@ func (a *app) allocated(cfg *launch.Config) ([]hosts.Host, error) {
 // ranksOf sets the environment, directory and binding of the ranks.
 func (a *app) ranksOf(c *cli.Context, cfg *launch.Config) (err error) {
 	for _, word := range c.StringSlice("x") {
-		kv, err := launch.ParseExport(word, a.environ)
+		found, err := launch.ParseExport(word, a.environ)
 		if err != nil {
 			return err
 		}
-		cfg.Export = append(cfg.Export, kv)
+		cfg.Export = append(cfg.Export, found...)
 	}
 	if dir := c.String("wdir"); dir != "" {
 		if cfg.Dir, err = filepath.Abs(dir); err != nil {

@@ -120,7 +120,7 @@ func bindFlag(unset string) cli.Flag {
 // rankFlags has the options for the environment and the output of ranks.
 func rankFlags() []cli.Flag {
 	return grouped("ranks",
-		&cli.StringSliceFlag{Name: "x", Usage: "`NAME[=VALUE]` for the ranks on all hosts; may be repeated"},
+		&cli.StringSliceFlag{Name: "x", Usage: "`NAME[=VALUE]` for the ranks on all hosts, or PREFIX* for all variables that begin so, as in 'AWS_*'; may be repeated"},
 		&cli.StringFlag{Name: "wdir", Usage: "`DIR` that ranks run in, on all hosts (default: this one, else the login's)"},
 		bindFlag("none"),
 		&cli.StringFlag{Name: "output-dir", Usage: "write what ranks print to `DIR`/rank.N/stdout and stderr, too"},

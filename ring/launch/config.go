@@ -234,20 +234,28 @@ func (c *Config) remoteEnv() []string {
 	return append(env, c.Export...)
 }
 
-// ParseExport reads NAME=VALUE, or NAME for its value in environ. Another form or a name
-// without a value is exitcode.Usage.
-func ParseExport(word string, environ []string) (string, error) {
+// ParseExport reads NAME=VALUE, or NAME for its value in environ, or PREFIX* for all variables of environ whose names begin
+// so. Another form, and a name that no variable has, is exitcode.Usage.
+func ParseExport(word string, environ []string) ([]string, error) {
 	name, _, hasValue := strings.Cut(word, "=")
-	if name == "" || strings.ContainsAny(name, " \t\n\x00") {
-		return "", exitcode.With(exitcode.Usage, fmt.Errorf("-x is %q, want NAME or NAME=VALUE", word))
+	prefix, isPattern := strings.CutSuffix(name, "*")
+	if prefix == "" || strings.ContainsAny(prefix, "* \t\n\x00") || isPattern && hasValue {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("-x is %q, want NAME, NAME=VALUE or PREFIX*", word))
 	}
 	if hasValue {
-		return word, nil
+		return []string{word}, nil
 	}
-	for _, kv := range slices.Backward(environ) {
-		if strings.HasPrefix(kv, name+"=") {
-			return kv, nil
+	var found []string
+	for _, kv := range environ { // of a name that is there twice the later one counts
+		if of, _, _ := strings.Cut(kv, "="); of == name || isPattern && strings.HasPrefix(of, prefix) {
+			found = append(found, kv)
 		}
 	}
-	return "", exitcode.With(exitcode.Usage, fmt.Errorf("-x %s: the variable is not set here; give -x %s=VALUE", name, name))
+	switch {
+	case len(found) == 0 && isPattern:
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("-x %s: no variable of this name is set here", name))
+	case len(found) == 0:
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("-x %s: the variable is not set here; give -x %s=VALUE", name, name))
+	}
+	return found, nil
 }

@@ -15,13 +15,14 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// TestParseExport verifies the forms of -x, and that a name without a value is an error.
+// TestParseExport verifies the forms of -x, and that a name or a pattern of no variable is an error.
 func TestParseExport(t *testing.T) {
-	env := []string{"A=1", "B=", "A=2=3"}
+	env := []string{"A=1", "B=", "A=2=3", "AWS_REGION=r", "AWS_SECRET=s", "AWSOME=1"}
 	for _, tt := range []struct{ word, want string }{
-		{"A", "A=2=3"}, {"B", "B="}, {"C=x y", "C=x y"}, {"C=", "C="}, {"C", ""}, {"", ""}, {"=x", ""}, {"a b=x", ""},
+		{"A", "A=1 A=2=3"}, {"AWS_*", "AWS_REGION=r AWS_SECRET=s"}, {"AWT*", ""}, {"*", ""}, {"A*S", ""}, {"AWS_*=1", ""}, {"A**", ""}, {"B", "B="}, {"C=x y", "C=x y"}, {"C=", "C="}, {"C", ""}, {"", ""}, {"=x", ""}, {"a b=x", ""},
 	} {
-		got, err := ParseExport(tt.word, env)
+		all, err := ParseExport(tt.word, env)
+		got := strings.Join(all, " ")
 		if got != tt.want || (tt.want == "") != (exitcode.Of(err) == exitcode.Usage) {
 			t.Errorf("word=%q: %q, error %v, want %q", tt.word, got, err, tt.want)
 		}
