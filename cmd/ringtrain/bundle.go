@@ -27,12 +27,14 @@ func hasJob(c *cli.Context) bool {
 }
 
 // openBundle opens the bundle of --from, which answers without a job.
-func openBundle(c *cli.Context, files *bundled.Files) (*bundled.Bundle, error) {
+func openBundle(a *app, c *cli.Context, files *bundled.Files) (*bundled.Bundle, error) {
 	if err := refuse(c, "is for a job, and "+c.Args().First()+" is none", "set", "split", "importance", "sample"); err != nil {
 		return nil, err
 	}
-	files.Names = c.Args().Slice()
 	var err error
+	if files.Names, err = placesOf(a).Files(a.ctx, c.Args().Slice()...); err != nil {
+		return nil, err
+	}
 	files.Pipe, err = pipeOf(files.Names)
 	if err == nil && files.Pipe == nil {
 		files.Names, err = input.Expand(nil, files.Names, nil)
@@ -46,7 +48,7 @@ func openBundle(c *cli.Context, files *bundled.Files) (*bundled.Bundle, error) {
 // predictByBundle writes what a bundle says of the records of files.
 func predictByBundle(a *app, c *cli.Context, to *input.Output) error {
 	var files bundled.Files
-	b, err := openBundle(c, &files)
+	b, err := openBundle(a, c, &files)
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func predictByBundle(a *app, c *cli.Context, to *input.Output) error {
 // evalByBundle writes the metrics of what a bundle says of the records of files.
 func evalByBundle(a *app, c *cli.Context) error {
 	var files bundled.Files
-	b, err := openBundle(c, &files)
+	b, err := openBundle(a, c, &files)
 	if err != nil {
 		return err
 	}

@@ -42,8 +42,13 @@ func runInit(a *app, c *cli.Context) error {
 		return err
 	}
 	defer out.Close()
+	names, roots := c.Args().Slice(), dataRoots(c, a.getenv)
+	here, err := placesOf(a).Here(a.ctx, roots[0], names...)
+	if err != nil {
+		return err
+	}
 	t, err := look.Look(a.ctx, look.Options{
-		Names: c.Args().Slice(), Roots: dataRoots(c, a.getenv), Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+		Names: names, Here: here, Roots: roots, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 		Label: c.String("label"), Keys: c.StringSlice("key"),
 	})
 	if err != nil {

@@ -118,3 +118,64 @@ func TestObjects(t *testing.T) {
 		t.Errorf("eval has copied again: %s", e.stderr)
 	}
 }
+
+// TestObjectsOfCommands verifies that each command that takes files of records takes objects, and --data a bucket, with the
+// output that local files have.
+func TestObjectsOfCommands(t *testing.T) {
+	parts := lakeRows()
+	b := newBox(t)
+	b.write("data/part=0/x.csv", parts[0])
+	b.write("data/part=1/x.csv", parts[1])
+	b.write("job.yaml", strings.ReplaceAll(lakeJob, "model:", "export: {savedmodel: export, if: always}\ncheckpoint: {dir: ckpt}\nmodel:"))
+	b.must(0, "train", "job.yaml")
+	b.must(0, "data", "make", "digits", "--seed", "1", "--to", "digits")
+	b.must(0, "data", "convert", "digits/t10k-images-idx3-ubyte.gz", "--labels", "digits/t10k-labels-idx1-ubyte.gz", "--to", "images", "--to-format", "images")
+	all := map[string]string{}
+	for _, name := range b.files() {
+		if strings.HasPrefix(name, "data/") || strings.HasPrefix(name, "digits/t10k") || strings.HasPrefix(name, "images/") && strings.HasSuffix(name, "0.png") {
+			all[name] = b.read(name)
+		} else if strings.HasPrefix(name, "images/") {
+			if err := os.Remove(b.path(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	far := b.with(objects(t, all, nil)...)
+	in := strings.NewReplacer("s3://lake/", "", b.home+"/.cache/ringtrain/records/objects/", "")
+	for _, tt := range []string{
+		"init s3://lake/data --label y --to ABC.yaml",
+		"init s3://lake/images --to ABC.yaml --force",
+		"data cat s3://lake/data/part=1/x.csv --count 3",
+		"data cat s3://lake/digits/t10k-images-idx3-ubyte.gz --labels s3://lake/digits/t10k-labels-idx1-ubyte.gz --format idx --count 2",
+		"data cat s3://lake/images --format images --shape 28,28,1 --count 2",
+		"data convert s3://lake/images --format images --shape 28,28,1 --to ABC.tfrecord --overwrite",
+		"data check job.yaml --data s3://lake",
+		"eval job.yaml --data s3://lake",
+		"eval job.yaml s3://lake/data",
+		"predict job.yaml s3://lake/data/part=0/x.csv",
+		"predict --from export s3://lake/data/part=0/x.csv",
+	} {
+		args := strings.Fields(tt)
+		local := make([]string, len(args))
+		for i, word := range args {
+			local[i] = in.Replace(word)
+			if word == "--data" {
+				args[i+1] = "s3://lake/"
+			}
+		}
+		for i := range local {
+			local[i] = strings.ReplaceAll(strings.ReplaceAll(local[i], "ABC", "near"), "s3://lake", ".")
+			args[i] = strings.ReplaceAll(args[i], "ABC", "far")
+		}
+		want, got := b.must(0, local...), far.must(0, args...)
+		if strings.ReplaceAll(in.Replace(got.stdout), "far.yaml", "near.yaml") != want.stdout {
+			t.Errorf("%s: output\n%s\nwant\n%s", tt, got.stdout, want.stdout)
+		}
+	}
+	if got := b.read("far.yaml"); !strings.Contains(got, `images: "s3://lake/images"`) {
+		t.Errorf("the job of init does not name the bucket:\n%s", got)
+	}
+	if b.read("far.tfrecord") != b.read("near.tfrecord") {
+		t.Error("objects are converted to other records than local files")
+	}
+}

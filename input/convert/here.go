@@ -1,6 +1,9 @@
 package convert
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Places copies records that are elsewhere to this host, and returns where they are here. Other names stay as they are.
 type Places interface {
@@ -20,6 +23,16 @@ func (o Origin) Here(ctx context.Context, places Places) (Origin, error) {
 		}
 	}
 	return o, nil
+}
+
+// Rename returns o with other names, those of its files, images and labels.
+func (o Origin) Rename(name func(string) string) Origin {
+	o.Files = slices.Clone(o.Files)
+	for i := range o.Files {
+		o.Files[i] = name(o.Files[i])
+	}
+	o.Images, o.Labels = name(o.Images), name(o.Labels)
+	return o
 }
 
 // All returns all names of files and folders of o.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringtrain/input"
+	"ringtrain/input/remote"
 	"ringtrain/model/keys"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
@@ -216,5 +217,5 @@ func (o Origin) Give(files []string) (Origin, error) {
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	return err == nil && info.IsDir() || remote.IsFolder(path)
 }

@@ -24,7 +24,10 @@ import (
 
 // lookRecords reads records that have no columns: their labels, their width, and whether each is good.
 func (t *Table) lookRecords(ctx context.Context, o Options, dense bool) error {
-	origin, err := t.Origin.Find(o.Roots, nil)
+	origin, err := t.Origin.Give(o.Here)
+	if err == nil {
+		origin, err = origin.Find(o.Roots, nil)
+	}
 	if err != nil {
 		return err
 	}
@@ -140,7 +143,7 @@ const mostSampled = 64
 
 // lookImages looks at a folder of a folder of images for each class. It returns nil for anything else.
 func lookImages(ctx context.Context, o Options) (*Table, error) {
-	folder, err := input.ExpandFolder(o.Roots, o.Names[0])
+	folder, err := input.ExpandFolder(o.Roots, o.Here[0])
 	if err != nil || len(o.Names) > 1 || !slices.ContainsFunc(o.files, images.IsImage) {
 		return nil, nil
 	}

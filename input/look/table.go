@@ -19,6 +19,7 @@ import (
 // Options say what to look at.
 type Options struct {
 	Names  []string // of files and folders, as a person gives them, all of one format
+	Here   []string // where Names are on this host, if they are elsewhere; nil: Names says it
 	Roots  []string // that they lie in
 	Notice func(line string)
 	Label  string   // the column to predict; "": by its name
@@ -107,7 +108,10 @@ func missingKey(columns []Column, word string) string {
 // Look reads files once.
 func Look(ctx context.Context, o Options) (*Table, error) {
 	var err error
-	if o.files, err = input.Expand(o.Roots, o.Names, o.Notice); err != nil {
+	if o.Here == nil {
+		o.Here = o.Names
+	}
+	if o.files, err = input.Expand(o.Roots, o.Here, o.Notice); err != nil {
 		return nil, err
 	}
 	if t, err := lookImages(ctx, o); t != nil || err != nil {

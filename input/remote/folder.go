@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"ringtrain/input"
 	"ringtrain/ring/exitcode"
 )
 
@@ -24,6 +26,9 @@ func (s *Store) Folder(ctx context.Context, name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.known[name]
+	if !strings.HasPrefix(name, "s3://") {
+		return files[0], nil
+	}
 	bucket, key, err := bucketKey(name)
 	if err != nil || len(all) == 1 && all[0].key == key {
 		return files[0], err
@@ -49,6 +54,30 @@ func (s *Store) Folder(ctx context.Context, name string) (string, error) {
 		return "", exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
 	}
 	return inside, nil
+}
+
+// Here returns where names are on this host that are elsewhere, or below a root that is: of one name without wildcards the
+// object, or the folder that Folder returns.
+func (s *Store) Here(ctx context.Context, root string, names ...string) ([]string, error) {
+	far := make([]string, len(names))
+	for i, name := range names {
+		far[i] = Below(root, name)
+	}
+	if len(far) != 1 || !Is(far[0]) || hasWildcard(far[0]) {
+		return s.Files(ctx, far...)
+	}
+	folder, err := s.Folder(ctx, far[0])
+	return []string{folder}, err
+}
+
+// IsFolder reports whether a name elsewhere is more likely of a folder than of a file: it has neither wildcards nor an ending.
+func IsFolder(name string) bool {
+	return strings.HasPrefix(name, "s3://") && !hasWildcard(name) && path.Ext(name) == ""
+}
+
+func hasWildcard(name string) bool {
+	_, rest := input.SplitPattern(name)
+	return rest != ""
 }
 
 func link(file, name string) error {

@@ -19,6 +19,15 @@ func Is(name string) bool {
 	return found && regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`).MatchString(scheme)
 }
 
+// Below returns a name below a root that is elsewhere. Names that are absolute or elsewhere themselves, and those below a
+// folder of this host, stay as they are.
+func Below(root, name string) string {
+	if !Is(root) || name == "" || Is(name) || filepath.IsAbs(name) {
+		return name
+	}
+	return strings.TrimSuffix(root, "/") + "/" + filepath.ToSlash(name)
+}
+
 // object is what a place has under one name.
 type object struct {
 	url   string // for people, without a query

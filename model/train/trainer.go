@@ -157,7 +157,7 @@ func (t *Trainer) Close() error {
 // values would be one foreign text.
 func (t *Trainer) Agree() []string {
 	var lines []string
-	for _, o := range t.agreedOptions() {
+	for _, o := range append(t.agreedOptions(), t.data.Elsewhere...) {
 		value := t.uncounted(o)
 		if phrase.Foreign(value, len(value)) != value {
 			value = strconv.Quote(value)

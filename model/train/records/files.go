@@ -18,7 +18,7 @@ func (o *Opener) openSpec(ctx context.Context, s convert.Spec, set string) (inpu
 
 // find finds the files of a set.
 func (o *Opener) find(ctx context.Context, from convert.Origin, set string) (convert.Origin, error) {
-	here, err := from.Here(ctx, o.places)
+	here, err := from.Rename(o.far).Here(ctx, o.places)
 	if err != nil {
 		return from, err
 	}

@@ -55,6 +55,7 @@ type Set struct {
 	Test        input.Dataset // records that are evaluated once, at the end; nil: none
 	Plan        *column.Plan  // of input.columns; nil without input.columns
 	Evals       []EvalSet     // of input.evals
+	Elsewhere   []job.Option  // what hosts must agree on of objects that are copied, with words for a difference
 	Without     int64         // records of the training files without a cell of input.split.by
 
 	proving func(context.Context) (Proving, error) // of records with columns; nil: see Proving
@@ -98,17 +99,18 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 	if cfg.Input.Synthetic {
 		return drawSet(cfg)
 	}
-	if err := o.compileLabelled(ctx); err != nil {
+	elsewhere, err := o.gather(ctx)
+	if err != nil {
 		return Set{}, err
 	}
-	if err := o.gather(ctx); err != nil {
+	if err := o.compileLabelled(ctx); err != nil {
 		return Set{}, err
 	}
 	train, err := o.openSplit(ctx, split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true, share: o.opts.Share})
 	if err != nil {
 		return Set{}, err
 	}
-	s := Set{Train: train, Plan: o.plan}
+	s := Set{Train: train, Plan: o.plan, Elsewhere: elsewhere}
 	if o.plan != nil {
 		s.proving = o.proving
 	}

@@ -76,7 +76,7 @@ func keptVocabulary(columns []column.Column, kept *graph.Columns, file string) [
 
 // vocabulary reads a vocabulary file of the job, which may be elsewhere.
 func (o *Opener) vocabulary(ctx context.Context, file string) ([]string, error) {
-	here, err := o.places.Folder(ctx, file)
+	here, err := o.places.Folder(ctx, o.far(file))
 	if err != nil {
 		return nil, err
 	}
