@@ -18,15 +18,13 @@ const maxTexts = 1 << 24
 
 // Learner collects the statistics of a plan from training records: means and deviations of
 // standardized columns, means that replace missing numbers, and vocabularies. The records come in
-// parts. Goroutines may learn parts side by side: the result depends on the parts, not on the order
-// in which they end.
+// parts. Goroutines may learn parts side by side: the result depends neither on the parts nor on the order in which
+// they end.
 type Learner struct {
 	plan *Plan
 
 	mu      sync.Mutex
-	moments []moments     // of each dense column, after its transform and of the parts before next
-	next    int           // the first part that has not ended
-	ended   map[int]*Part // behind next
+	moments []moments     // of each dense column, after its transform
 	texts   []textCounts  // of each bag whose vocabulary is learnt; nil for others
 	parts   map[int]*Part // that are being learnt
 	counts  input.Counts
@@ -48,50 +46,16 @@ type Part struct {
 	values   []float64 // of the record, by input
 }
 
-// moments are count, mean and the sum of squared differences from the mean of numbers after their
-// transform, and the least and the largest number before.
-type moments struct{ N, Mean, M2, Min, Max float64 }
-
-// add takes a number x, which is t after its transform. It is Welford's update, "Note on a method for
-// calculating corrected sums of squares and products", 1962.
-func (m *moments) add(t, x float64) {
-	if m.N++; m.N == 1 {
-		m.Min, m.Max = x, x
-	}
-	m.Min, m.Max = min(m.Min, x), max(m.Max, x)
-	d := t - m.Mean
-	m.Mean += d / m.N
-	m.M2 += float64(d * (t - m.Mean))
-}
-
-// merge is Chan's, Golub's and LeVeque's, "Updating formulae and a pairwise algorithm for
-// computing sample variances", 1979.
-func (m *moments) merge(o moments) {
-	if o.N == 0 {
-		return
-	}
-	if m.N == 0 {
-		*m = o
-		return
-	}
-	m.Min, m.Max = min(m.Min, o.Min), max(m.Max, o.Max)
-	n, d := m.N+o.N, o.Mean-m.Mean
-	m.M2 += o.M2 + float64(d*d*m.N*o.N/n)
-	m.Mean += d * o.N / n
-	m.N = n
-}
-
 // Learns reports whether the plan has anything to learn.
 func (p *Plan) Learns() bool {
 	return slices.ContainsFunc(p.learning(), (*denseRule).learns) ||
 		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 }) || p.Classes.Learns()
 }
 
-// NewLearner returns a learner. Its parts are numbered from 0, without a gap. labels says which labels
-// are right.
+// NewLearner returns a learner. labels says which labels are right.
 func NewLearner(p *Plan, labels input.Labels) *Learner {
 	l := &Learner{
-		plan: p, moments: make([]moments, len(p.learning())), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{},
+		plan: p, moments: make([]moments, len(p.learning())), texts: p.vocabularies(), parts: map[int]*Part{},
 		words: make(wordCounts, len(p.Inputs)), numeric: p.numericInputs(), runner: NewRunner(p, labels),
 	}
 	l.counts.Missing, l.counts.Unknown = make([]int64, len(p.Inputs)), make([]int64, len(p.bags))
@@ -126,8 +90,7 @@ func (l *Learner) Part(number int) *Part {
 	return part
 }
 
-// End ends a part. Moments are put together in the order of the parts. A vocabulary that is too
-// large does not grow further: [Learner.Finish] refuses it.
+// End ends a part. A vocabulary that is too large does not grow further: [Learner.Finish] refuses it.
 func (l *Learner) End(number int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,13 +104,8 @@ func (l *Learner) End(number int) {
 	part.texts = nil
 	l.counts.Merge(&part.counts)
 	l.words.merge(part.words)
-	l.ended[number] = part
-	for part := l.ended[l.next]; part != nil; part = l.ended[l.next] {
-		delete(l.ended, l.next)
-		for i := range l.moments {
-			l.moments[i].merge(part.moments[i])
-		}
-		l.next++
+	for i := range l.moments {
+		l.moments[i].merge(&part.moments[i])
 	}
 }
 
@@ -219,7 +177,7 @@ func (t textCounts) merge(o textCounts) {
 // error has the code exitcode.BadData if the training records have none.
 func (l *Learner) Finish() error {
 	p := l.plan
-	if len(l.parts)+len(l.ended) > 0 {
+	if len(l.parts) > 0 {
 		panic("column: Learner.Finish before the end of a part")
 	}
 	if l.counts.Records == 0 {
@@ -227,7 +185,7 @@ func (l *Learner) Finish() error {
 	}
 	for i, d := range p.learning() {
 		if d.learns() {
-			if err := d.learn(l.moments[i], l.counts.Missing[d.input]); err != nil {
+			if err := d.learn(&l.moments[i], l.counts.Missing[d.input]); err != nil {
 				return err
 			}
 		}

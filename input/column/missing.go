@@ -113,24 +113,24 @@ func (d *denseRule) learns() bool { return d.standardize || d.meanDefault }
 //
 // A mean that replaces missing numbers is of the transformed numbers, so that the replacement is 0 after
 // standardize. The deviation is that of all records, replacements included.
-func (d *denseRule) learn(m moments, missing int64) error {
-	if m.N == 0 {
+func (d *denseRule) learn(m *moments, missing int64) error {
+	if m.n == 0 {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no number in the training records, want one or more to learn from", d.Name))
 	}
-	d.missing, d.records = missing, int64(m.N)
+	d.missing, d.records = missing, m.n
 	if d.meanDefault {
 		d.records += missing
-		d.Default = m.Mean
+		d.Default = m.mean()
 		if d.Log1p {
-			d.Default = math.Copysign(math.Expm1(math.Abs(m.Mean)), m.Mean)
+			d.Default = math.Copysign(math.Expm1(math.Abs(d.Default)), d.Default)
 		}
-		d.Default = max(m.Min, min(d.Default, m.Max)) // not beyond float32 by rounding
+		d.Default = max(m.min, min(d.Default, m.max)) // not beyond float32 by rounding
 	}
 	if !d.standardize {
 		return nil
 	}
-	d.Mean, d.Scale, d.Min, d.Max = m.Mean, 1, m.Min, m.Max
-	if scale := 1 / math.Sqrt(m.M2/float64(d.records)); scale < math.MaxFloat32 {
+	d.Mean, d.Scale, d.Min, d.Max = m.mean(), 1, m.min, m.max
+	if scale := 1 / math.Sqrt(m.deviations()/float64(d.records)); scale < math.MaxFloat32 {
 		d.Scale = scale // a column that is constant becomes 0
 	}
 	return nil

@@ -373,8 +373,7 @@ func (p *parser) hint(err error, line []byte) error {
 	return err
 }
 
-// learn has the plan learn from the records that are not held out. The learner merges means and texts of the blocks in
-// the order of the files, so that every rank and any number of cores learns the same bits.
+// learn has the plan learn from the records that are not held out.
 func (p *parser) learn(ctx context.Context, s *text.Set) error {
 	l := column.NewLearner(p.config.Columns, p.config.Labels)
 	err := s.EachBlock(ctx, p.config.Tolerate, func(block int) func([]byte) error {
