@@ -114,7 +114,9 @@ func TestInteropWords(t *testing.T) {
 			}
 			p.SetMissing(missing)
 			p.Trim = missing != nil
-			p.TakeLists()
+			for at := range p.Inputs {
+				p.TakeList(at)
+			}
 			rng := rand.New(rand.NewPCG(32, 5))
 			m := columnsModel(t, p, model.Config{Kind: "linear"}, "sigmoid", rng)
 			var notes []string
