@@ -22,8 +22,9 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// A watch shows a run to browsers and to Prometheus. A nil watch shows it to nobody.
+// A watch shows a run to browsers and to Prometheus, and a hang in the live block. A nil watch shows it to nobody.
 type watch struct {
+	out     *show.Reporter
 	page    *page.Server // nil: none
 	numbers *metrics.Metrics
 	plain   *http.Server // of --metrics; nil: none
@@ -33,16 +34,16 @@ type watch struct {
 }
 
 // openWatch opens what --dash and --metrics ask for and adds it to the views of out. It returns nil if nothing is asked
-// for.
+// for and no live block shows the run.
 func openWatch(a *app, c *cli.Context, out *show.Reporter) (*watch, error) {
 	dash, plain := c.IsSet("dash"), c.IsSet("metrics")
 	if c.Bool("dash-public") && !dash {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--dash-public is given without --dash"))
 	}
-	if !dash && !plain {
+	if !dash && !plain && !out.IsLive() {
 		return nil, nil
 	}
-	w := &watch{numbers: metrics.New(version)}
+	w := &watch{out: out, numbers: metrics.New(version)}
 	w.ctx, w.stop = context.WithCancel(a.ctx)
 	if dash {
 		l, err := page.Listen("--dash", c.String("dash"), c.Bool("dash-public"))
@@ -147,6 +148,7 @@ func (w *watch) tell(s rendezvous.Status, known bool) {
 	line := []byte("{}")
 	if known {
 		line = show.StatusLine(s)
+		w.out.Hang(s)
 	}
 	if w.page != nil {
 		w.page.Status(line)

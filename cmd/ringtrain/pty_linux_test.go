@@ -227,3 +227,16 @@ func TestProgress(t *testing.T) {
 		t.Errorf("it says %q", e.stderr)
 	}
 }
+
+// TestHangOnTerminal stops a rank. It verifies that the live block names it.
+func TestHangOnTerminal(t *testing.T) {
+	b := newBox(t).with("TERM=xterm")
+	p := newTerminal(t, 100)
+	cmd := p.start(b, append([]string{"run", "-np", "2", "--lease", "1h"}, endless()...)...)
+	p.shown.await(t, "\x1b[J")
+	pid := b.rankPID(1)
+	kill(t, pid, syscall.SIGSTOP)
+	p.shown.await(t, "others have waited ")
+	kill(t, pid, syscall.SIGKILL)
+	cmd.Wait()
+}

@@ -81,12 +81,14 @@ func runRun(a *app, c *cli.Context) error {
 		return out.Refuse(err)
 	}
 	a.history = launchedHistory(c, &cfg, options)
+	if job.IsName(c.Args().First()) {
+		out.Follow(nextOfRun(c, options, cfg))
+	}
 	if a.watch, err = watchJob(a, c, out); err != nil {
 		return out.Refuse(err)
 	}
 	defer a.watch.close()
 	if job.IsName(c.Args().First()) {
-		out.Follow(nextOfRun(c, options, cfg))
 		show.Split(a.out, a.rawErr)
 		out.Views = append(out.Views, endHistory(cfg.Dir, a.history, cfg.Notice))
 		cfg.Events, cfg.Read = wholeStream, out.Read

@@ -80,11 +80,14 @@ func (s *runState) block(shape Shape) []string {
 	right := fmt.Sprintf(" %3.0f %%  %s  %12s", 100*s.share(), s.epoch(), s.left())
 	first := s.bar(shape, min(width, lineColumns)-Width(right)) + right
 	lines := []string{strings.TrimRight(first, " "), Cut(s.reached(), width), Cut(s.speed(), width)}
-	if w := s.shown.straggler(); w != nil {
-		wait := fmt.Sprintf("others wait %.0f %% of the time for rank %d", 100*w.Share, w.Rank)
+	wait := s.hang
+	if w := s.shown.straggler(); wait == "" && w != nil {
+		wait = fmt.Sprintf("others wait %.0f %% of the time for rank %d", 100*w.Share, w.Rank)
 		if s.start.Hosts > 1 {
 			wait += " on " + phrase.Name(w.Host)
 		}
+	}
+	if wait != "" {
 		lines = append(lines, shape.paint(yellow, Cut(wait, width)))
 	}
 	return lines

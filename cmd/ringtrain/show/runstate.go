@@ -18,7 +18,8 @@ type runState struct {
 	saved    *report.Checkpointed
 	exported *report.Exported
 	done     *report.Done
-	over     bool // the run has ended
+	over     bool   // the run has ended
+	hang     string // for which rank the others wait while nothing moves; "": none
 }
 
 // A following is the state of a run that goes on, which a live block reads at any time.
