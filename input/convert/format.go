@@ -144,6 +144,7 @@ func Names(is func(Format) bool) []string {
 
 // Is conditions of [Names].
 func (f Format) IsText() bool     { return f.pipe != nil }                         // records are lines of text
+func (f Format) IsTable() bool    { return f.IsCached() && !f.IsText() }           // files name their columns, and have their types
 func (f Format) IsCached() bool   { return f.blocks != nil }                       // parsed records are kept
 func (f Format) IsWritten() bool  { return f.write != nil }                        // by data convert
 func (f Format) IsDrawn() bool    { return f.click != nil }                        // by data make clicks

@@ -17,38 +17,21 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// Cat prints n records of separated text, from index from on, as convert.Cat does: each cell as a text without the blanks
-// around it, by the name of its column. A column without a name of its own is c1, c2, …, by its place.
+// Cat prints n raw records, from index from on, as convert.Cat does: each cell as a text without the blanks around it, by
+// the name of its column, and a list of several as their list. A column without a name of its own is c1, c2, …, by its place.
 //
 //	{"record":0,"cells":{"age":"39","city":"Bern"}}
 func Cat(ctx context.Context, w io.Writer, s convert.Spec, from, n int) error {
-	first, whole, err := head(ctx, s.Files[0], s.Limits)
-	if err != nil {
-		return err
-	}
-	t := Table{Origin: s.Origin}
-	d, err := t.dialect(first, whole)
-	if err != nil {
-		return err
-	}
-	c := text.Config{Format: string(s.Format), Limits: s.Limits, Header: d.header, Separator: d.separator, Trim: d.trim}
-	if !d.noQuotes {
-		c.Quote = '"'
-	}
 	folders, err := input.FoldersOf(s.Files, input.FolderNames(s.Files))
 	if err != nil {
 		return err
 	}
-	p := printer{fields: csvfile.NewFields(d.separator, d.noQuotes, d.trim, len(d.names)), folders: folders, width: len(d.names)}
-	d.names = append(d.names, folders.Names...)
-	for i, name := range d.names {
-		if name == "" || slices.Contains(d.names[:i], name) {
-			name = columnName(i)
-		}
-		p.names = append(p.names, inJSON(nil, name))
+	var p printer
+	open := catText
+	if f, _ := convert.FormatOf(s.Format); f.IsTable() {
+		open = catTable
 	}
-	c.Parse = p.parse
-	records, err := text.Open(ctx, s.Files, c)
+	records, err := open(ctx, s, folders, &p)
 	if err != nil {
 		return err
 	}
@@ -59,16 +42,67 @@ func Cat(ctx context.Context, w io.Writer, s convert.Spec, from, n int) error {
 	})
 }
 
-// A printer makes JSON of the cells of a line.
+// A printer makes JSON of the cells of a record.
 type printer struct {
+	names [][]byte // in JSON
+	line  []byte
+}
+
+// name tells the names of the columns.
+func (p *printer) name(names []string) {
+	for i, name := range names {
+		if name == "" || slices.Contains(names[:i], name) {
+			name = columnName(i)
+		}
+		p.names = append(p.names, inJSON(nil, name))
+	}
+}
+
+// cell prints a cell, which begins the record if it is the first, or the texts of a list.
+func (p *printer) cell(i int, texts ...[]byte) {
+	if p.line = append(p.line, ','); i == 0 {
+		p.line = p.line[:0]
+	}
+	p.line = append(append(p.line, p.names[i]...), ':')
+	if len(texts) == 1 {
+		p.line = inJSON(p.line, string(column.Trimmed(texts[0])))
+		return
+	}
+	for k, text := range texts {
+		p.line = inJSON(append(p.line, "[,"[min(k, 1)]), string(column.Trimmed(text)))
+	}
+	p.line = append(p.line, ']')
+}
+
+// textCat prints the lines of separated text.
+type textCat struct {
+	*printer
 	fields  *csvfile.Fields
 	width   int // of a line
 	folders input.Folders
-	names   [][]byte // in JSON, also of the columns of folders
-	line    []byte
 }
 
-func (p *printer) parse(_ *input.Batch, line []byte, file int) error {
+// catText returns the records of separated text, which print themselves.
+func catText(ctx context.Context, s convert.Spec, folders input.Folders, to *printer) (input.Dataset, error) {
+	first, whole, err := head(ctx, s.Files[0], s.Limits)
+	if err != nil {
+		return nil, err
+	}
+	t := Table{Origin: s.Origin}
+	d, err := t.dialect(first, whole)
+	if err != nil {
+		return nil, err
+	}
+	to.name(slices.Concat(d.names, folders.Names))
+	p := textCat{to, csvfile.NewFields(d.separator, d.noQuotes, d.trim, len(d.names)), len(d.names), folders}
+	c := text.Config{Format: string(s.Format), Limits: s.Limits, Header: d.header, Separator: d.separator, Trim: d.trim, Parse: p.parse}
+	if !d.noQuotes {
+		c.Quote = '"'
+	}
+	return text.Open(ctx, s.Files, c)
+}
+
+func (p *textCat) parse(_ *input.Batch, line []byte, file int) error {
 	cells, err := p.fields.Split(line)
 	if err == nil && len(cells) != p.width {
 		err = fmt.Errorf("has %s, want %d", phrase.Count(len(cells), "field"), p.width)
@@ -79,12 +113,8 @@ func (p *printer) parse(_ *input.Batch, line []byte, file int) error {
 	for i := range p.folders.Names {
 		cells = append(cells, p.folders.Cell(i, file))
 	}
-	p.line = p.line[:0]
 	for i, cell := range cells {
-		if i > 0 {
-			p.line = append(p.line, ',')
-		}
-		p.line = inJSON(append(append(p.line, p.names[i]...), ':'), string(column.Trimmed(cell)))
+		p.cell(i, cell)
 	}
 	return nil
 }

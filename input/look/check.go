@@ -11,6 +11,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
+	"ringtrain/input/parquet"
 	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
@@ -274,15 +275,22 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 		return nil, exitcode.With(exitcode.Usage, errors.New("compression is zlib, want gzip or none: data check reads files once, from first to last"))
 	}
 	wanted := s.Columns.Inputs
-	if !s.Header && f.Columns == convert.WantColumns {
+	if !s.Header && f.Columns == convert.WantColumns && !f.IsTable() {
 		wanted = s.Columns.Order
 	}
 	folders, err := input.FoldersOf(s.Files, wanted)
 	if err != nil {
 		return nil, err
 	}
-	d, err := checkDialect(ctx, s, f, folders)
-	if err != nil {
+	var rows *parquet.Rows
+	var d dialect
+	if f.IsTable() {
+		if rows, err = checkTable(s, folders); err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		d.names = rows.Names[:len(rows.Names)-len(folders.Names)]
+	} else if d, err = checkDialect(ctx, s, f, folders); err != nil {
 		return nil, err
 	}
 	p, err := newPass(string(s.Format), d, folders)
@@ -305,9 +313,12 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 			p.workers[i].columns[field].reads = reads
 		}
 	}
-	if f.Columns == convert.MayColumns {
+	switch {
+	case f.IsTable():
+		err = p.readTable(ctx, s.Files, rows)
+	case f.Columns == convert.MayColumns:
 		err = p.readExamples(ctx, s.Files, s.Limits)
-	} else {
+	default:
 		err = p.run(ctx, s.Files, s.Limits)
 	}
 	if err != nil {

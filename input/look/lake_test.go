@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"ringtrain/input"
@@ -17,8 +19,15 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
+// typedRow is a row of Parquet.
+type typedRow struct {
+	A float64 `parquet:"a"`
+	T string  `parquet:"t"`
+	Y int64   `parquet:"y"`
+}
+
 // lake writes rows of a, t and y into folders of three days, of which one is missing, in a format: csv, csv without a
-// header, or tfrecord. It returns the folder, and the same rows as one CSV with the column day.
+// header, tfrecord or parquet. It returns the folder, and the same rows as one CSV with the column day.
 func lake(t *testing.T, format string) (dir, flat string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "lake")
@@ -26,6 +35,7 @@ func lake(t *testing.T, format string) (dir, flat string) {
 	fmt.Fprintln(&all, "a,t,y,day")
 	for at, day := range []string{"2026-01-01", "2026-01-02", "__HIVE_DEFAULT_PARTITION__"} {
 		var text bytes.Buffer
+		var typed []typedRow
 		records := tfrecord.NewWriter(&text)
 		if format == "csv" {
 			fmt.Fprintln(&text, "a,t,y")
@@ -34,6 +44,11 @@ func lake(t *testing.T, format string) (dir, flat string) {
 			i += 40 * at
 			cells := []string{fmt.Sprint(i*7%50) + ".5", fmt.Sprint("w", i*i%5), fmt.Sprint(i / 3 % 2)}
 			fmt.Fprintln(&all, strings.Join(append(cells, strings.Trim(day, "_HIVEDFAULTPARTITION_")), ","))
+			if format == "parquet" {
+				a, _ := strconv.ParseFloat(cells[0], 64)
+				typed = append(typed, typedRow{a, cells[1], int64(cells[2][0] - '0')})
+				continue
+			}
 			if format != "tfrecord" {
 				fmt.Fprintln(&text, strings.Join(cells, ","))
 				continue
@@ -43,6 +58,11 @@ func lake(t *testing.T, format string) (dir, flat string) {
 				example = append(example, feature(name, []string{cells[k]})...)
 			}
 			if err := records.Write(protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), example)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if format == "parquet" {
+			if err := parquet.Write(&text, typed); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -60,7 +80,7 @@ func lake(t *testing.T, format string) (dir, flat string) {
 // TestLookLake verifies that the columns of a lake are those of the same rows as one file, for init, for a check, and
 // for Cat.
 func TestLookLake(t *testing.T) {
-	for _, format := range []string{"csv", "no header", "tfrecord"} {
+	for _, format := range []string{"csv", "no header", "tfrecord", "parquet"} {
 		t.Run(format, func(t *testing.T) {
 			dir, flat := lake(t, format)
 			label := "y"
@@ -94,8 +114,8 @@ func TestLookLake(t *testing.T) {
 					t.Fatal(err)
 				}
 				o := convert.Origin{Format: "csv", Files: names, Header: format == "csv"}
-				if format == "tfrecord" {
-					o.Format = "tfrecord"
+				if format == "tfrecord" || format == "parquet" {
+					o.Format = convert.FormatName(format)
 				}
 				if o, err = o.Find(nil, nil); err != nil {
 					t.Fatal(err)

@@ -27,7 +27,7 @@ type worker struct {
 	dater   dater
 	columns []part
 	cells   []reading // of a record
-	whole   []byte    // of a record
+	bytes   []byte    // that tell a record from others
 	records int64
 	bad     []Odd // lines that are no record: the reason in place of the text
 	badAll  int64
@@ -143,11 +143,11 @@ func (p *pass) whole(w *worker, line []byte) []byte {
 	if len(p.folders.Names) == 0 {
 		return line
 	}
-	w.whole = append(w.whole[:0], line...)
+	w.bytes = append(w.bytes[:0], line...)
 	for i := range p.folders.Names {
-		w.whole = append(append(w.whole, 0), w.cells[p.width+i].cell...)
+		w.bytes = append(append(w.bytes, 0), w.cells[p.width+i].cell...)
 	}
-	return w.whole
+	return w.bytes
 }
 
 // addBad counts a record k of a part that is none.

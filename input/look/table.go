@@ -122,9 +122,15 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 		return nil, err
 	}
 	o.folders = folders.Varying() // others tell nothing, and may be those of a place
-	first, whole, err := head(ctx, o.files[0], o.Limits)
+	raw, isTable, err := isTable(o.files[0])
 	if err != nil {
 		return nil, err
+	}
+	first, whole := raw, false
+	if !isTable {
+		if first, whole, err = head(ctx, o.files[0], o.Limits); err != nil {
+			return nil, err
+		}
 	}
 	if len(first) == 0 {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s is empty, want records", o.files[0]))
@@ -138,6 +144,8 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 		return nil, err
 	}
 	switch {
+	case isTable:
+		return t, t.lookTable(ctx, o)
 	case f.Columns == convert.WantColumns:
 		return t, t.lookSeparated(ctx, o, first, whole)
 	case f.Columns == convert.MayColumns:

@@ -2,43 +2,101 @@ package parquet
 
 import (
 	"context"
+	"fmt"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
 )
 
-// Each calls visit with each record in its order: the cells of the columns with these names, as texts that CSV would have.
-// A list of several is Texts. The cells are valid until visit returns. An error of visit ends Each, as it is.
-func (f *File) Each(ctx context.Context, names []string, visit func(record int, cells []column.Cell) error) error {
-	var columns []wanted
-	for _, name := range names {
-		w := wanted{name: name}
-		if err := w.find([]*File{f}, input.Folders{}, "the caller"); err != nil {
-			return err
-		}
-		columns = append(columns, w)
+// Rows are the records of files in their order, whose cells are the texts that CSV would have.
+type Rows struct {
+	Names  []string // columns of the files, then those of folders
+	Lists  []bool   // of each column: a record may have several values
+	Unread []error  // why columns of the files cannot be read
+
+	table *table
+}
+
+// A Row is a record.
+type Row struct {
+	Number int // in all files
+	File   int // number of its file
+	Record int // in the file
+	Cells  []column.Cell
+}
+
+// OpenRows returns the records of files, whose columns are those of the first. Each has a cell for each column of the
+// folders, too. A boolean is 0 or 1 in columns that are read as numbers, and else false or true.
+func OpenRows(files []string, folders input.Folders, limits input.Limits, isNumber func(name string) bool) (*Rows, error) {
+	all, err := openAll(files, limits)
+	if err != nil {
+		return nil, err
 	}
-	t := newTable([]*File{f}, columns, 0)
-	defer t.Close()
-	cells := make([]column.Cell, len(columns))
-	for at := range t.blocks() {
+	r := &Rows{}
+	var names []string
+	for _, c := range all[0].Columns() {
+		if c.Fault != nil {
+			r.Unread = append(r.Unread, all[0].fault(fmt.Errorf("column %s %w", c.Name, c.Fault)))
+		} else {
+			names = append(names, c.Name)
+		}
+	}
+	var columns []wanted
+	for _, name := range append(names, folders.Names...) {
+		w := wanted{name: name}
+		if err := w.find(all, folders, "the first file"); err != nil {
+			return nil, err
+		}
+		for k, in := range w.in {
+			if in != nil && in.Kind == Boolean && isNumber(name) {
+				one := *in
+				one.digits, w.in[k] = true, &one
+			}
+		}
+		columns, r.Names, r.Lists = append(columns, w), append(r.Names, name), append(r.Lists, w.lists())
+	}
+	r.table = newTable(all, columns, sequentialBytes)
+	return r, nil
+}
+
+// Records returns the number of records.
+func (r *Rows) Records() int { return r.table.count }
+
+// Close closes the files.
+func (r *Rows) Close() error { return r.table.Close() }
+
+// Each calls visit with records [from, to). A row is valid until visit returns. An error of visit ends Each, as it is.
+func (r *Rows) Each(ctx context.Context, from, to int, visit func(*Row) error) error {
+	t := r.table
+	row := Row{Cells: make([]column.Cell, len(r.Names))}
+	for at := from / t.size; at < t.blocks() && at*t.size < to; at++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		held, err := t.loaded.Get(at)
-		if err != nil {
+		if err := r.eachOf(at, from, to, &row, visit); err != nil {
 			return err
 		}
-		for k := range t.Count(at) {
-			for i := range held.Data {
-				held.Data[i].fill(&cells[i], k)
-			}
-			if err := visit(at*t.size+k, cells); err != nil {
-				t.loaded.Put(held)
-				return err
-			}
+	}
+	return nil
+}
+
+// eachOf is Each of the records of a block.
+func (r *Rows) eachOf(at, from, to int, row *Row, visit func(*Row) error) error {
+	t := r.table
+	held, err := t.loaded.Get(at)
+	if err != nil {
+		return err
+	}
+	defer t.loaded.Put(held)
+	for n := max(from, at*t.size); n < min(to, at*t.size+t.Count(at)); n++ {
+		row.Number, row.File = n, t.fileOf(n)
+		row.Record = n - t.firsts[row.File]
+		for i := range held.Data {
+			held.Data[i].fill(&row.Cells[i], n-at*t.size)
 		}
-		t.loaded.Put(held)
+		if err := visit(row); err != nil {
+			return err
+		}
 	}
 	return nil
 }

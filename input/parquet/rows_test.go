@@ -4,12 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	"ringtrain/input"
-	"ringtrain/input/column"
 )
 
 // write writes rows to a file.
@@ -30,16 +30,17 @@ func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) strin
 // textsOf returns the cells of columns of a file, with a bar between the texts of a list.
 func textsOf(t testing.TB, name string, columns ...string) (all [][]string) {
 	t.Helper()
-	f, err := OpenFile(name, input.Limits{})
+	rows, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = f.Each(t.Context(), columns, func(record int, cells []column.Cell) error {
-		if record != len(all) {
-			t.Errorf("record %d, want %d", record, len(all))
+	err = rows.Each(t.Context(), 0, rows.Records(), func(r *Row) error {
+		if r.Number != len(all) || r.Record != len(all) {
+			t.Errorf("record %d, %d of the file, want %d", r.Number, r.Record, len(all))
 		}
 		var row []string
-		for _, c := range cells {
+		for _, name := range columns {
+			c := r.Cells[slices.Index(rows.Names, name)]
 			text := string(c.Text)
 			for i, p := range c.Texts {
 				if i > 0 {

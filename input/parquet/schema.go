@@ -132,8 +132,9 @@ type Column struct {
 	Fault error // why it cannot be read; nil: it can
 
 	element
-	leaf       int // number of its chunk
-	definition int // level of a value that is there
+	leaf       int  // number of its chunk
+	digits     bool // a boolean is written as 0 or 1
+	definition int  // level of a value that is there
 }
 
 // schemaDepth bounds groups in one another.

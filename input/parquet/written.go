@@ -22,6 +22,9 @@ func (c *Column) appendText(dst, raw []byte) []byte {
 	case Decimal:
 		return c.appendDecimal(dst, raw)
 	case Boolean:
+		if c.digits {
+			return append(dst, '0'+raw[0])
+		}
 		return strconv.AppendBool(dst, raw[0] != 0)
 	case Date:
 		return time.Unix(c.integer(raw)*daySeconds, 0).UTC().AppendFormat(dst, time.DateOnly)

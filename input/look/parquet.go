@@ -1,0 +1,163 @@
+package look
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/input/convert"
+	"ringtrain/input/parquet"
+	"ringtrain/ring/exitcode"
+)
+
+// byCell says that no column is read as numbers whatever its type is.
+func byCell(string) bool { return false }
+
+// isTable reports whether a file has columns of names and types. head is its beginning.
+func isTable(name string) (head []byte, is bool, err error) {
+	f, _, err := input.OpenRaw(name)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	if head, err = input.Head(f); err != nil {
+		return nil, false, input.ReadError(name, err)
+	}
+	return head, convert.Sniff(head).IsTable(), nil
+}
+
+// lookTable looks at files that have columns of names and types.
+func (t *Table) lookTable(ctx context.Context, o Options) error {
+	rows, err := parquet.OpenRows(o.files, o.folders, o.Limits, byCell)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for _, err := range rows.Unread {
+		if o.Notice != nil {
+			o.Notice(fmt.Sprintf("%v: it is left out", err))
+		}
+	}
+	at, err := findLabel(rows.Names, o.Label)
+	if err != nil {
+		return err
+	}
+	p, err := newPass(string(t.Origin.Format), dialect{separator: ',', names: rows.Names[:len(rows.Names)-len(o.folders.Names)]}, o.folders)
+	if err != nil {
+		return err
+	}
+	copy(p.lists, rows.Lists)
+	p.lists[at] = false
+	if err := p.readTable(ctx, o.files, rows); err != nil {
+		return err
+	}
+	if p.records == 0 {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s has no record", o.files[0]))
+	}
+	return t.describe(p, at, o.Keys)
+}
+
+// checkTable opens the files of a check, whose plan then knows which columns have lists.
+func checkTable(s *convert.Spec, folders input.Folders) (*parquet.Rows, error) {
+	c := column.NewChecker(s.Columns, s.LabelRule, true)
+	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, func(name string) bool {
+		at := slices.Index(s.Columns.Inputs, name)
+		return at >= 0 && c.Reads(at)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range rows.Names {
+		if at := slices.Index(s.Columns.Inputs, name); at >= 0 && rows.Lists[i] {
+			s.Columns.TakeList(at)
+		}
+	}
+	return rows, nil
+}
+
+// readTable looks at the records of files.
+func (p *pass) readTable(ctx context.Context, files []string, rows *parquet.Rows) error {
+	r := p.rows()
+	for i := range p.found {
+		p.found[i] = true // the schema has it
+	}
+	r.file = -1
+	var line []byte // of the texts of a record, each behind those before
+	err := rows.Each(ctx, 0, rows.Records(), func(row *parquet.Row) error {
+		if row.File != r.file {
+			if r.file >= 0 {
+				r.flush()
+			}
+			r.open(row.File, files[row.File])
+		}
+		if !r.next() {
+			return nil
+		}
+		line = line[:0]
+		for i := range p.width {
+			c, from := &row.Cells[i], len(r.texts)
+			if len(c.Text) > 0 {
+				r.value(i, c.Text)
+			}
+			for _, text := range c.Texts {
+				r.value(i, text)
+			}
+			line = append(append(line, 0), r.texts[from:]...)
+		}
+		if c := r.worker.check; c != nil {
+			c.takeRow(row)
+		}
+		return r.end(line, nil)
+	})
+	if r.file >= 0 {
+		r.flush()
+	}
+	return err
+}
+
+// takeRow makes the cells of a record of those that a row has: ids and their values in a list are one text.
+func (c *checker) takeRow(row *parquet.Row) {
+	for i, at := range c.at {
+		c.cells[i] = row.Cells[at]
+		if form := column.FormOf(c.plan, i, false); form == column.AsIDs || form == column.AsValues {
+			if all := row.Cells[at].Texts; len(all) > 0 {
+				c.cells[i] = column.Cell{Text: bytes.Join(all, []byte{' '})}
+			}
+		}
+	}
+}
+
+// tableCat prints the records of files that have columns of names and types.
+type tableCat struct {
+	*parquet.Rows
+	ctx context.Context
+	to  *printer
+}
+
+func (t tableCat) Facts() input.Facts { return input.Facts{Records: t.Records()} }
+
+func (t tableCat) Append(_ *input.Batch, records ...int) error {
+	return t.Each(t.ctx, records[0], records[0]+1, func(row *parquet.Row) error {
+		for i, c := range row.Cells {
+			if len(c.Texts) == 0 {
+				t.to.cell(i, c.Text)
+			} else {
+				t.to.cell(i, c.Texts...)
+			}
+		}
+		return nil
+	})
+}
+
+// catTable returns the records of files that have columns of names and types, which print themselves.
+func catTable(ctx context.Context, s convert.Spec, folders input.Folders, to *printer) (input.Dataset, error) {
+	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, byCell)
+	if err != nil {
+		return nil, err
+	}
+	to.name(rows.Names)
+	return tableCat{rows, ctx, to}, nil
+}
