@@ -108,6 +108,18 @@ func NewTableOf(header []string, folders []input.Partition, s *interpreter.Signa
 	return t, err
 }
 
+// Numbers returns a function that reports whether a signature takes a column as numbers.
+func Numbers(s *interpreter.Signature) func(name string) bool {
+	row, err := rowOf(s)
+	return func(name string) bool {
+		if err != nil {
+			return false // as NewTable says
+		}
+		f, err := row.find(name)
+		return err == nil && f.Type != tfpb.DataType_DT_STRING && f.Type != tfpb.DataType_DT_BOOL
+	}
+}
+
 func newTable(folders []input.Partition, s *interpreter.Signature, c Columns) (*Table, error) {
 	row, err := rowOf(s)
 	if err != nil {

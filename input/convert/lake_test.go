@@ -1,13 +1,16 @@
 package convert
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
 	"google.golang.org/protobuf/proto"
 
 	"ringtrain/export/tfpb"
@@ -85,6 +88,13 @@ func lakeExamples(t testing.TB, rows []lakeRow, names []string) []byte {
 	return []byte(out.String())
 }
 
+// lakeTyped is a row of Parquet.
+type lakeTyped struct {
+	K string  `parquet:"k"`
+	Y bool    `parquet:"y"`
+	N float64 `parquet:"n"`
+}
+
 // lakeWriters write the rows of a folder in each format of files with columns.
 func lakeWriters(t testing.TB) map[string]func(rows []lakeRow, dir string) Origin {
 	return map[string]func(rows []lakeRow, dir string) Origin{
@@ -95,6 +105,20 @@ func lakeWriters(t testing.TB) map[string]func(rows []lakeRow, dir string) Origi
 		"no header": func(rows []lakeRow, dir string) Origin {
 			save(t, lakeCSV(rows, []string{"y", "k", "n"}, false), dir, "part-0.csv.gz")
 			return Origin{Format: "csv"}
+		},
+		"parquet": func(rows []lakeRow, dir string) Origin {
+			var typed []lakeTyped
+			for _, row := range rows {
+				y, _ := strconv.ParseBool(row["y"])
+				n, _ := strconv.ParseFloat(row["n"], 64)
+				typed = append(typed, lakeTyped{row["k"], y, n})
+			}
+			var out bytes.Buffer
+			if err := parquet.Write(&out, typed); err != nil {
+				t.Fatal(err)
+			}
+			save(t, out.Bytes(), dir, "part-0.parquet")
+			return Origin{Format: "parquet"}
 		},
 		"tfrecord": func(rows []lakeRow, dir string) Origin {
 			save(t, lakeExamples(t, rows, lakeColumns), dir, "part-0.tfrecord")

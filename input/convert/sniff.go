@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/input"
 	"ringtrain/input/maskedcrc"
 	"ringtrain/input/text"
 )
@@ -19,6 +20,19 @@ func Sniff(head []byte) Format {
 		at = slices.IndexFunc(all, Format.HasNames)
 	}
 	return all[at]
+}
+
+// SniffFile is Sniff of a file, of which it returns the beginning: that of its content unless it is compressed.
+func SniffFile(name string) (f Format, head []byte, err error) {
+	r, _, err := input.OpenRaw(name)
+	if err != nil {
+		return f, nil, err
+	}
+	defer r.Close()
+	if head, err = input.Head(r); err != nil {
+		return f, nil, input.ReadError(name, err)
+	}
+	return Sniff(head), head, nil
 }
 
 // mostLines bounds the lines of a head that are looked at.

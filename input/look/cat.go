@@ -60,7 +60,8 @@ func (p *printer) name(names []string) {
 
 // cell prints a cell, which begins the record if it is the first, or the texts of a list.
 func (p *printer) cell(i int, texts ...[]byte) {
-	if p.line = append(p.line, ','); i == 0 {
+	p.line = append(p.line, ',')
+	if i == 0 {
 		p.line = p.line[:0]
 	}
 	p.line = append(append(p.line, p.names[i]...), ':')
@@ -102,19 +103,19 @@ func catText(ctx context.Context, s convert.Spec, folders input.Folders, to *pri
 	return text.Open(ctx, s.Files, c)
 }
 
-func (p *textCat) parse(_ *input.Batch, line []byte, file int) error {
-	cells, err := p.fields.Split(line)
-	if err == nil && len(cells) != p.width {
-		err = fmt.Errorf("has %s, want %d", phrase.Count(len(cells), "field"), p.width)
+func (t *textCat) parse(_ *input.Batch, line []byte, file int) error {
+	cells, err := t.fields.Split(line)
+	if err == nil && len(cells) != t.width {
+		err = fmt.Errorf("has %s, want %d", phrase.Count(len(cells), "field"), t.width)
 	}
 	if err != nil {
 		return text.WithLines(line, err)
 	}
-	for i := range p.folders.Names {
-		cells = append(cells, p.folders.Cell(i, file))
+	for i := range t.folders.Names {
+		cells = append(cells, t.folders.Cell(i, file))
 	}
 	for i, cell := range cells {
-		p.cell(i, cell)
+		t.cell(i, cell)
 	}
 	return nil
 }

@@ -16,19 +16,6 @@ import (
 // byCell says that no column is read as numbers whatever its type is.
 func byCell(string) bool { return false }
 
-// isTable reports whether a file has columns of names and types. head is its beginning.
-func isTable(name string) (head []byte, is bool, err error) {
-	f, _, err := input.OpenRaw(name)
-	if err != nil {
-		return nil, false, err
-	}
-	defer f.Close()
-	if head, err = input.Head(f); err != nil {
-		return nil, false, input.ReadError(name, err)
-	}
-	return head, convert.Sniff(head).IsTable(), nil
-}
-
 // lookTable looks at files that have columns of names and types.
 func (t *Table) lookTable(ctx context.Context, o Options) error {
 	rows, err := parquet.OpenRows(o.files, o.folders, o.Limits, byCell)

@@ -122,15 +122,14 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 		return nil, err
 	}
 	o.folders = folders.Varying() // others tell nothing, and may be those of a place
-	raw, isTable, err := isTable(o.files[0])
+	f, first, err := convert.SniffFile(o.files[0])
+	whole := false
+	if err == nil && !f.IsTable() {
+		first, whole, err = head(ctx, o.files[0], o.Limits)
+		f = convert.Sniff(first)
+	}
 	if err != nil {
 		return nil, err
-	}
-	first, whole := raw, false
-	if !isTable {
-		if first, whole, err = head(ctx, o.files[0], o.Limits); err != nil {
-			return nil, err
-		}
 	}
 	if len(first) == 0 {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s is empty, want records", o.files[0]))
@@ -138,13 +137,12 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 	if err := notText(o.files[0], first); err != nil {
 		return nil, err
 	}
-	f := convert.Sniff(first)
 	t := &Table{Origin: convert.Origin{Format: convert.FormatName(f.Name)}}
 	if t.Origin, err = t.Origin.Give(o.Names); err != nil {
 		return nil, err
 	}
 	switch {
-	case isTable:
+	case f.IsTable():
 		return t, t.lookTable(ctx, o)
 	case f.Columns == convert.WantColumns:
 		return t, t.lookSeparated(ctx, o, first, whole)

@@ -115,13 +115,7 @@ func (b *Bundle) each(ctx context.Context, files Files, visit func(*block, []*in
 		return b.read(f, files.Label, answer)
 	}
 	for _, name := range files.Names {
-		f, err := input.OpenFile(ctx, name, input.Limits{})
-		if err != nil {
-			return err
-		}
-		err = b.read(f, files.Label, answer)
-		f.Close()
-		if err != nil {
+		if err := b.readFile(ctx, name, files.Label, answer); err != nil {
 			return err
 		}
 	}

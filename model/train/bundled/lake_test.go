@@ -4,8 +4,21 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"ringtrain/ring/exitcode"
 )
+
+// typed is a row of Parquet.
+type typed struct {
+	X    *float64 `parquet:"x,optional"`
+	X2   bool     `parquet:"x2"`
+	Y    float32  `parquet:"y"`
+	More []string `parquet:"more,list"`
+}
 
 // TestPredictLake verifies that a column of the model which a folder names is one of the records in it.
 func TestPredictLake(t *testing.T) {
@@ -24,5 +37,46 @@ func TestPredictLake(t *testing.T) {
 	var out bytes.Buffer
 	if err := predict(t, Options{Bundle: examples, Signature: "regress_x_to_y"}, Files{Names: names}, &out); err != nil || out.String() != "record,prediction\n0,3\n1,3\n2,4\n3,4\n" {
 		t.Errorf("%s, error %v", &out, err)
+	}
+}
+
+// TestParquet verifies predictions and metrics of the records of Parquet files, in which a boolean is a number where the
+// model takes one, and that a record without a value that the model needs is an error with its number.
+func TestParquet(t *testing.T) {
+	file := func(name string, x ...float64) string {
+		var rows []typed
+		for i := range x {
+			rows = append(rows, typed{X: &x[i], X2: i > 0, Y: float32(x[i]/2 + 2)})
+		}
+		if len(rows) > 2 {
+			rows[2].X = nil
+		}
+		var out bytes.Buffer
+		if err := parquet.Write(&out, rows); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, out.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	o := Options{Bundle: examples, Signature: "regress_x_to_y", Label: "y"}
+	good := file("good", 1, 2)
+	var out bytes.Buffer
+	if err := predict(t, o, Files{Names: []string{good, good}}, &out); err != nil || out.String() != "record,prediction\n0,2.5\n1,3\n2,2.5\n3,3\n" {
+		t.Errorf("%s, error %v", &out, err)
+	}
+	err := predict(t, o, Files{Names: []string{file("bad", 1, 2, 3)}}, &out)
+	if exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "bad: record 2: has no x") {
+		t.Errorf("error %v (%d), want record 2", err, exitcode.Of(err))
+	}
+	b, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if m, err := b.Evaluate(t.Context(), Files{Names: []string{good}}); err != nil || *m.RMSE != 0 {
+		t.Errorf("metrics %+v, error %v, want no difference", m, err)
 	}
 }

@@ -46,7 +46,7 @@ func (r *reader) lines(content io.Reader) error {
 		err = fmt.Errorf("a line has more than %d bytes", maxLine)
 	}
 	if err != nil {
-		return input.ReadError(r.file.Name, err)
+		return input.ReadError(r.name, err)
 	}
 	return nil
 }

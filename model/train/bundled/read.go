@@ -3,6 +3,7 @@ package bundled
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
 	"ringtrain/input"
+	"ringtrain/input/convert"
 	"ringtrain/input/maskedcrc"
 	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
@@ -34,38 +36,64 @@ type block struct {
 // reader makes blocks of the records of a file.
 type reader struct {
 	*Bundle
-	file    *input.File
+	name    string // of the file
 	labels  bool
 	visit   func(*block) error
 	pending block // records that wait for others
 }
 
-// read calls visit with the records of a file, some at a time. The first bytes tell its format.
-func (b *Bundle) read(f *input.File, labels bool, visit func(*block) error) error {
-	r := &reader{Bundle: b, file: f, labels: labels, visit: visit, pending: block{name: f.Name}}
+// readFile calls visit with the records of a file, some at a time. The first bytes tell its format.
+func (b *Bundle) readFile(ctx context.Context, name string, labels bool, visit func(*block) error) error {
+	format, _, err := convert.SniffFile(name)
+	if err != nil {
+		return err
+	}
+	if format.IsTable() {
+		return b.blocks(name, labels, visit, func(r *reader) error { return r.rows(ctx) })
+	}
+	f, err := input.OpenFile(ctx, name, input.Limits{})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return b.read(f, labels, visit)
+}
+
+// blocks has read make blocks of the records of a file, and calls visit with each.
+func (b *Bundle) blocks(name string, labels bool, visit func(*block) error, read func(r *reader) error) error {
+	r := &reader{Bundle: b, name: name, labels: labels, visit: visit, pending: block{name: name}}
 	if labels && b.columns.Label.Name == "" {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("%s does not name the column of the labels, want --label", b.Path))
 	}
-	content := bufio.NewReaderSize(f, 1<<16)
-	head, err := content.Peek(12)
-	if err != nil && err != io.EOF {
-		return input.ReadError(f.Name, err)
-	}
-	switch {
-	case len(head) == 12 && maskedcrc.Of(head[:8]) == binary.LittleEndian.Uint32(head[8:]):
-		err = r.tfrecords(content)
-	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
-		err = r.lines(content)
-	default:
-		err = r.table(content)
-	}
+	err := read(r)
 	if err == nil {
 		err = r.flush()
 	}
 	if err == nil && r.pending.first == 0 {
-		err = exitcode.With(exitcode.BadData, fmt.Errorf("%s has no record", f.Name))
+		err = exitcode.With(exitcode.BadData, fmt.Errorf("%s has no record", name))
 	}
 	return err
+}
+
+// read is readFile of an open file, or a pipe, which has no columns of types.
+func (b *Bundle) read(f *input.File, labels bool, visit func(*block) error) error {
+	return b.blocks(f.Name, labels, visit, func(r *reader) error { return r.stream(f) })
+}
+
+// stream reads records one behind the other.
+func (r *reader) stream(f io.Reader) error {
+	content := bufio.NewReaderSize(f, 1<<16)
+	head, err := content.Peek(12)
+	if err != nil && err != io.EOF {
+		return input.ReadError(r.name, err)
+	}
+	switch {
+	case len(head) == 12 && maskedcrc.Of(head[:8]) == binary.LittleEndian.Uint32(head[8:]):
+		return r.tfrecords(content)
+	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
+		return r.lines(content)
+	}
+	return r.table(content)
 }
 
 // add adds the inputs of a record. Records of other shapes do not go together.
@@ -110,7 +138,7 @@ func (r *reader) bad(kind string, number int, err error) error {
 	if exitcode.Of(err) != exitcode.Failed {
 		return err
 	}
-	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s %d: %w", r.file.Name, kind, number, err))
+	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s %d: %w", r.name, kind, number, err))
 }
 
 // tfrecords reads tf.Examples.
@@ -118,7 +146,7 @@ func (r *reader) tfrecords(content io.Reader) error {
 	if !ask.TakesExamples(r.inputs) {
 		return r.bad("record", 0, fmt.Errorf("the signature %s takes no tf.Examples, want JSON lines", r.Signature))
 	}
-	records := tfrecord.NewReader(content, r.file.Name)
+	records := tfrecord.NewReader(content, r.name)
 	for number := 0; ; number++ {
 		data, err := records.Next()
 		if err == io.EOF {
