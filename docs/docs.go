@@ -6,6 +6,7 @@
 //	sh run     runs the commands, one block after the other in one folder a page
 //	sh parse   reads the commands as the shell does, and the options of each ringtrain command
 //	sh show    nothing: the commands need what CI has not
+//	python run has a Python with the wheel run the blocks, in make interop
 //
 // A block whose first line names a file, as in "yaml clicks.yaml", is that file: blocks
 // behind it find it in their folder.

@@ -72,7 +72,7 @@ var explanations = []struct {
 	{"damaged-checkpoint", regexp.MustCompile(`bundle: \S+: `)},
 	{"unknown-ops", regexp.MustCompile(`ops not known here: |interpreter: \S+: `)},
 	{"read-twice", regexp.MustCompile(`an export parses a column once`)},
-	{"label", regexp.MustCompile(`input\.columns has no label|which column is to be predicted|no column can tell the label|reads \S+, which is the label`)},
+	{"label", regexp.MustCompile(`input\.columns has no label|which column is to be predicted|no column can tell the label|may be the label: want|--label \S+: no such column|reads \S+, which is the label`)},
 	{"no-validation", regexp.MustCompile(`no validation records: add input.split`)},
 	{"split-column", regexp.MustCompile(`which input\.split\.by names|input\.split\.by is `)},
 	{"empty-split", regexp.MustCompile(`input\.split: no \w+ records`)},
@@ -89,6 +89,7 @@ var explanations = []struct {
 	{"classes", regexp.MustCompile(`model\.classes( \S+)?:? (is|has|needs|the) |in each (training )?record(,|$)|have more than \d+ labels|or model\.classes: auto|names of the classes, which|column \S+ is .*, want one of `)},
 	{"bad-file", regexp.MustCompile(`crc32c is|file ends|ends early|payload bytes|magic is|no records in |is empty, want an image|length is \d+, want at most|labels, want \d+ as images|no record of any file|has (a|no) header and no record`)},
 	{"unseen-id", regexp.MustCompile(`(index|id( \d+)?) (is )?-?\d+, want one in .*before training`)},
+	{"data-frame", regexp.MustCompile(`(the|of the) data frame (has|begins|is there)|records have no prediction`)},
 	{"bad-record", regexp.MustCompile(`record \d+`)},
 	{"option", regexp.MustCompile(`--?[a-z][\w-]*( \S+)? (is|needs|has|wants) |unknown option|, want |--[\w-]+: `)},
 }

@@ -76,6 +76,9 @@ func TestExplain(t *testing.T) {
 		{"which column is to be predicted? want --label COLUMN, one of a, b", 64, "label"},
 		{"the label y is 0 in each record, want two classes or more, or numbers", 65, "classes"},
 		{"day.csv has a header and no record", 65, "bad-file"},
+		{"--label why: no such column; the columns are x, y", 64, "label"},
+		{"the data frame has a MultiIndex, want columns of one level", 65, "data-frame"},
+		{"1 of 5 records have no prediction: ignored 1 bad record", 65, "data-frame"},
 		{"-np is 5000, want at most 4096", 64, "option"},
 		{"something is 3, want 4", 65, ""},
 	} {

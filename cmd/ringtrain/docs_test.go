@@ -62,11 +62,11 @@ func TestDocs(t *testing.T) {
 				case block.info == "sh parse":
 					read += commandsIn(block.text)
 					parseBlock(t, page, block)
-				case block.info == "sh show", block.info == "text", block.info == "go", block.info == "yaml", block.info == "", block.info == "way":
+				case block.info == "sh show", block.info == "text", block.info == "go", block.info == "yaml", block.info == "", block.info == "way", block.info == "python run":
 				case len(words) == 2 && words[0] == "yaml":
 					b.write(words[1], block.text)
 				default:
-					t.Errorf("%s:%d: block %q, want sh run, sh parse, sh show, text, go or yaml FILE", page, block.line, block.info)
+					t.Errorf("%s:%d: block %q, want sh run, sh parse, sh show, python run, text, go or yaml FILE", page, block.line, block.info)
 				}
 			}
 		})

@@ -1,7 +1,6 @@
 """The error of all functions of this package."""
 
 import re
-import subprocess
 
 PAGE = "docs/when-it-breaks"
 
@@ -28,7 +27,7 @@ class Error(Exception):
         """The entry of the manual: that of the message, else that of the exit code."""
         from . import program
 
-        text = subprocess.run([program.path(), "help", self.page], stdout=subprocess.PIPE, check=True).stdout.decode()
+        text = program.text("help", self.page)
         if self.page != PAGE:
             return text
         for codes, meaning, again in re.findall(r"^\| ([\d, ]+) \| (.*) \| (.*) \|$", text, re.MULTILINE):

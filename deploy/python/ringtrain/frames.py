@@ -3,13 +3,19 @@
 import datetime
 import decimal
 import os
+import re
 
 from .errors import Error
 
-# What the cells of a column of objects may be: one of these types.
-SCALARS = (str, bool, int, float, decimal.Decimal, datetime.date, datetime.datetime)
+# The entry of the manual about data frames.
+PAGE = "docs/when-it-breaks#data-frame"
 
-# The keys of a job that reads what write has written.
+# The values that a column of objects may have: all of one of these types.
+SCALARS = (str, bool, int, float, decimal.Decimal, datetime.date)
+
+WANTED = "want numbers, texts, dates or truth values"
+
+# The keys of a job that reads the files that write has written.
 FORMAT = {"input.train.format": "csv", "input.train.header": True, "input.train.separator": "tab"}
 
 
@@ -19,12 +25,15 @@ def is_frame(data):
 
 
 def write(frame, folder, name):
-    """Writes a frame into folder and returns the path of the file. Missing values become empty cells."""
+    """Writes a frame into folder and returns the path of the file. A missing value is an empty cell."""
     frame = _checked(frame)
     path = os.path.join(folder, name + ".tsv")
-    for column in frame.columns[frame.dtypes == bool]:
-        frame[column] = frame[column].map({True: "true", False: "false"})
-    # The program tells separators by looking, and looks for tabs first.
+    for column in frame.columns:
+        if re.fullmatch(r"\s*[-+]?\.?\d.*", column):
+            raise Error(65, f"column {column!r} of the data frame begins with a digit: give it another name, or install pyarrow", PAGE)
+        if frame[column].dtype.kind == "b":
+            frame[column] = frame[column].map({True: "true", False: "false"}, na_action="ignore")
+    # The program finds the separator by itself, and looks for tabs first.
     frame.to_csv(path, sep="\t", index=False)
     return path
 
@@ -41,34 +50,27 @@ def of_rows(rows, index=None):
 def _checked(frame):
     """Returns a copy of a frame whose names are texts. Refuses what no file of records can hold."""
     if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
-        raise _refused("the data frame has a MultiIndex: want columns of one level, and reset_index() for rows")
+        raise Error(65, "the data frame has a MultiIndex, want columns of one level, and reset_index() for rows", PAGE)
     frame = frame.copy(deep=False)
     frame.columns = [str(name) for name in frame.columns]
     if len(frame.columns) == 0:
-        raise _refused("the data frame has no columns")
+        raise Error(65, "the data frame has no columns", PAGE)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise _refused(f"column {twice[0]!r} of the data frame is there twice")
+        raise Error(65, f"column {twice[0]!r} of the data frame is there twice", PAGE)
     for name in frame.columns:
         _check_column(name, frame[name])
     return frame
 
 
 def _check_column(name, column):
-    """Refuses a column of several types, or of one that is neither number, text, date nor truth."""
-    dtype = getattr(column.dtype, "categories", column).dtype
-    kind = getattr(dtype, "kind", "O")
-    if kind in "biufM":
+    """Refuses a column of several types, or of one that is neither number, text, date nor truth value."""
+    values = getattr(column.dtype, "categories", column)
+    if values.dtype.kind in "biufMU" or str(values.dtype).startswith("str"):
         return
-    if kind != "O":
-        raise _refused(f"column {name!r} has the dtype {dtype}, want numbers, texts, dates or truth values")
-    if str(dtype).startswith(("string", "str")):
-        return
-    found = {type(value) for value in column.dropna()}
+    if values.dtype.kind != "O":
+        raise Error(65, f"column {name!r} of the data frame has the type {values.dtype}, {WANTED}", PAGE)
+    found = {type(value) for value in values.dropna()}
     if len(found) > 1 or not all(issubclass(one, SCALARS) for one in found):
         names = " and ".join(sorted(one.__name__ for one in found))
-        raise _refused(f"column {name!r} has values of {names}, want numbers, texts, dates or truth values, of one type")
-
-
-def _refused(cause):
-    return Error(65, cause)
+        raise Error(65, f"column {name!r} of the data frame has values of {names}, {WANTED}, all of one type", PAGE)

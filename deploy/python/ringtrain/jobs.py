@@ -3,12 +3,10 @@
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import weakref
 
 from . import frames, program
-from .errors import Error
 
 
 class Draft:
@@ -92,10 +90,4 @@ def settings(changes):
 
 def in_force(job, options, cwd=None, env=None):
     """Returns the text of the job file that a job and options make together."""
-    done = subprocess.run(
-        [program.path(), "run", job, *options, "--print-options"],
-        cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-    )  # fmt: skip
-    if done.returncode:
-        raise Error(done.returncode, done.stderr.strip().rpartition("\n")[2], stderr=done.stderr)
-    return done.stdout
+    return program.text("run", job, *options, "--print-options", cwd=cwd, env=env)

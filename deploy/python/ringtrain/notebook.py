@@ -9,7 +9,8 @@ INTERVAL_S = 0.2
 
 def line():
     """Returns a function of an event that shows how far a run is, None outside of a notebook."""
-    if "ipykernel" not in sys.modules:
+    ipython = sys.modules.get("IPython")
+    if ipython is None or not hasattr(ipython.get_ipython(), "kernel"):
         return None
     from IPython.display import display
 

@@ -36,6 +36,14 @@ def path():
     return found
 
 
+def text(*args, cwd=None, env=None):
+    """Returns what a command prints on standard output."""
+    done = subprocess.run([path(), *args], cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    if done.returncode != 0:
+        raise Error(done.returncode, done.stderr.strip().rpartition("\n")[2], stderr=done.stderr)
+    return done.stdout
+
+
 class Command:
     """One run of a command that writes events. Iterate over it to get its events; close it to end the program.
 
@@ -77,9 +85,13 @@ class Command:
             reader.join()
         if code != 0:
             code = 128 - code if code < 0 else code
-            said = "".join(self._said)
+            said = self.said()
             cause = failure.get("cause") or said.strip().rpartition("\n")[2] or f"{NAME} ended with exit code {code}"
             raise Error(code, cause, failure.get("doc", ""), said)
+
+    def said(self):
+        """Returns what the program has said to people, the last lines of it."""
+        return "".join(self._said)
 
 
 def _events(pipe, put):

@@ -42,7 +42,9 @@ class Run:
 
     @property
     def classes(self):
-        """The names of the classes, as the model has them; [] of a regression."""
+        """The names of the classes, texts; [] of a regression."""
+        if "classes" in self.metrics:
+            return self.metrics["classes"]
         for event in program.Command("inspect", os.fspath(self)):
             if event["event"] == "classes":
                 return event["classes"]
@@ -106,6 +108,7 @@ class _Start:
             self._options += ["-H", hosts, "--push"]
         if np is not None or hosts is None:
             self._options += ["-np", str(1 if np is None else np)]
+        self.kept = bool(to)
         home = os.path.abspath(to) if to else self.folder.path
         if to:
             os.makedirs(home, exist_ok=True)
@@ -137,7 +140,10 @@ class _Start:
 
     def _write(self, job, home, name):
         """Writes a dict as a job file. Its outputs are in home, unless it names others."""
-        job = {**job, "checkpoint": {"dir": os.path.join(home, "ckpt", name), **job.get("checkpoint", {})}}
+        outputs = {"checkpoint": ("dir", "ckpt"), "export": ("savedmodel", "export")}
+        for group, (key, folder) in outputs.items():
+            if self.kept or group == "checkpoint":
+                job = {**job, group: {key: os.path.join(home, folder, name), **job.get(group, {})}}
         self.job = os.path.join(home, name + ".yaml")
         with open(self.job, "w", encoding="utf-8") as file:
             json.dump({"name": name, **job}, file, ensure_ascii=False, indent=2)

@@ -19,13 +19,14 @@ def predict(model, data, *, args=()):
     folder = jobs.Folder()
     files, options = _files(data, folder)
     rows = []
-    for event in program.Command("predict", os.fspath(model), *files, *options, *args):
+    command = program.Command("predict", os.fspath(model), *files, *options, *args)
+    for event in command:
         if event["event"] == "prediction":
             rows.append(_row(event, frames.is_frame(data)))
     if not frames.is_frame(data):
         return frames.of_rows(rows)
     if len(rows) != len(data):
-        raise Error(65, f"{len(rows)} of {len(data)} records have a prediction, want all: the others are bad records")
+        raise Error(65, f"{len(data) - len(rows)} of {len(data)} records have no prediction: {command.said().strip()}", frames.PAGE)
     return frames.of_rows(rows, data.index)
 
 

@@ -3,7 +3,6 @@ package trained
 import (
 	"encoding/binary"
 	"math"
-	"strconv"
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
@@ -35,14 +34,12 @@ type ClassesInfo struct {
 // Kind names the event.
 func (ClassesInfo) Kind() string { return "classes" }
 
-// appendClasses appends the names of classes, unless they are their numbers.
+// appendClasses appends the names of classes, if there are some.
 func appendClasses(list []report.Event, names []string) []report.Event {
-	for class, name := range names {
-		if name != strconv.Itoa(class) {
-			return append(list, ClassesInfo{names})
-		}
+	if len(names) == 0 {
+		return list
 	}
-	return list
+	return append(list, ClassesInfo{names})
 }
 
 // SignatureInfo describes a signature of a bundle.
