@@ -11,7 +11,7 @@ func TestQuiet(t *testing.T) {
 	b := newBox(t)
 	args := []string{"run", "-np", "2", "linear", "--set", "eval.every=20"}
 	all, quiet := b.must(0, args...), b.must(0, append(args, "--quiet", "--bind-to", "core", "--resume", "never")...)
-	const result = "[0] done  2,000 steps, 2,000 examples"
+	const result = "[0] done  2,000 steps, 2,000 examples in "
 	if _, rest, _ := strings.Cut(all.stdout, result); !strings.HasPrefix(quiet.stdout, result) || strings.Count(quiet.stdout, "\n") != strings.Count(rest, "\n") {
 		t.Errorf("says %q, without --quiet %q", quiet.stdout, all.stdout)
 	}

@@ -45,7 +45,9 @@ func (s *runState) result(next Next, shape Shape) []string {
 	if w := s.all.straggler(); w != nil {
 		took += fmt.Sprintf(", %.0f %% of it waiting for rank %d", 100*w.Share, w.Rank)
 	}
-	lines = append(lines, row("time", took))
+	if shape.Columns > 0 { // a file has the line done
+		lines = append(lines, row("time", took))
+	}
 	for _, z := range s.done.Zeros {
 		lines = append(lines, row("zeros", fmt.Sprintf("%s of %s of %s", Commas(z.Zeros), Commas(z.Elements), phrase.Name(z.Name))))
 	}

@@ -35,7 +35,7 @@ func Sentence(e report.Event) string {
 	case report.Exported:
 		return exportSentence(e)
 	case report.Done:
-		return fmt.Sprintf("done  %s steps, %s examples", Commas(e.Steps), Commas(e.Examples))
+		return fmt.Sprintf("done  %s steps, %s examples in %s (%s examples/s)", Commas(e.Steps), Commas(e.Examples), rounded(e.Took), Commas(int64(e.ExamplesPerS)))
 	}
 	return e.Kind()
 }
