@@ -49,7 +49,7 @@ func runInit(a *app, c *cli.Context) error {
 	}
 	t, err := look.Look(a.ctx, look.Options{
 		Names: names, Here: here, Roots: roots, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
-		Label: c.String("label"), Keys: c.StringSlice("key"),
+		Label: c.String("label"), Number: c.Bool("regression"), Weight: c.String("weight"), Keys: c.StringSlice("key"),
 	})
 	if err != nil {
 		return err

@@ -301,6 +301,8 @@ func predictFlags() []cli.Flag {
 func initFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "label", Usage: "the `COLUMN` to predict (default: the one called label, target, class, y, churn, clicked or survived)"},
+		&cli.BoolFlag{Name: "regression", Usage: "the label is a number to estimate, also one of few values, which would be classes"},
+		&cli.StringFlag{Name: "weight", Usage: "the `COLUMN` of what a record counts"},
 		&cli.StringSliceFlag{Name: "key", Usage: "a `COLUMN` that predictions hand on; may be repeated (default: those called id, key or uuid that have no value twice)"},
 		&cli.StringFlag{Name: "to", Usage: "the `JOB.yaml` to write (default: the name of the first file)"},
 		&cli.StringFlag{Name: "kind", Usage: "the `KIND` of the model (default: linear below 10,000 records, else wide-deep)"},

@@ -52,7 +52,7 @@ func (t *Table) lookExamples(ctx context.Context, o Options, first []byte) error
 			p.lists[i] = true
 		}
 	}
-	return t.describe(p, at, o.Keys)
+	return t.describe(p, at, o)
 }
 
 // exampleReader looks at examples.

@@ -61,8 +61,8 @@ type Label struct {
 	Numbers *Number  `json:"numbers,omitempty"` // of numbers
 }
 
-// label makes a Label of a column. file is for errors.
-func (c *Column) label() (*Label, error) {
+// label makes a Label of a column; number says that it is a number, also if it looks like a class.
+func (c *Column) label(number bool) (*Label, error) {
 	bad := func(format string, args ...any) (*Label, error) {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("the label "+format, append([]any{c.Name}, args...)...))
 	}
@@ -77,7 +77,10 @@ func (c *Column) label() (*Label, error) {
 		return bad("%s is %q in %s:%d, which is no UTF-8: %s", f.Text, f.File, f.Line, toUTF8)
 	}
 	whole := c.content == numbers && c.tally.integers == c.tally.numbers && (c.tally.loose == nil || c.tally.loose.cells == 0)
-	if c.Values != nil && (whole || c.content == texts) {
+	if number && c.content != numbers {
+		return bad("%s has %s texts, as in %s, want numbers for --regression", c.distinct(), c.examples(c.tally.odd))
+	}
+	if c.Values != nil && !number && (whole || c.content == texts) {
 		l.Counts = classesOf(c)
 		if len(l.Counts) == 1 {
 			return bad("%s is %s in each record, want two classes or more, or numbers", l.Counts[0].Text)

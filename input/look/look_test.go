@@ -302,6 +302,45 @@ func TestKey(t *testing.T) {
 	}
 }
 
+// TestAsked verifies that a label of few numbers is one with --regression, that the column of --weight becomes the
+// weight, and the words for columns that cannot.
+func TestAsked(t *testing.T) {
+	content := "stars,w,a,plan\n"
+	for i := range 30 {
+		content += fmt.Sprintf("%d,%d.5,%d,%s\n", 1+i%5, i%3, i%7, []string{"basic", "pro"}[i%2])
+	}
+	o := Options{Names: []string{write(t, "f.csv", content)}, Label: "stars", Number: true, Weight: "w"}
+	table, err := Look(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := table.Label; l.Classes != nil || l.Numbers == nil || table.Columns[1].Becomes != "weight" || table.Columns[2].Becomes != "numeric" {
+		t.Errorf("the label is %+v, the columns become %+v, want a number, a weight, and a feature", l, table.Columns)
+	}
+	svm := write(t, "f.libsvm", "1 1:1\n0 2:1\n1 3:1\n")
+	for name, tt := range map[string]struct {
+		file, label, weight string
+		number              bool
+		code                int
+		want                string
+	}{
+		"label=texts":      {o.Names[0], "plan", "", true, exitcode.BadData, `the label plan has 2 texts, as in "basic", "pro", want numbers for --regression`},
+		"weight=label":     {o.Names[0], "stars", "stars", false, exitcode.Usage, "--weight stars: the column is the label"},
+		"weight=misspelt":  {o.Names[0], "stars", "x", false, exitcode.Usage, "--weight x: no such column"},
+		"weight=texts":     {o.Names[0], "stars", "plan", false, exitcode.BadData, "--weight plan: the column has basic, want numbers from 0"},
+		"weight=negative":  {write(t, "f.csv", "y,w,a\n1,-1,2\n0,1,3\n1,1,2\n"), "y", "w", false, exitcode.BadData, "--weight w: the column has -1, want numbers from 0"},
+		"weight=twice":     {write(t, "f.csv", "y,w,w\n1,1,2\n0,1,3\n"), "y", "w", false, exitcode.Usage, "--weight w: 2 columns have this name"},
+		"weight=of LibSVM": {svm, "", "w", false, exitcode.Usage, "is of the format libsvm, whose records have no columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Look(t.Context(), Options{Names: []string{tt.file}, Label: tt.label, Weight: tt.weight, Number: tt.number})
+			if exitcode.Of(err) != tt.code || !strings.Contains(fmt.Sprint(err), tt.want) {
+				t.Errorf("%v (%d), want %q (%d)", err, exitcode.Of(err), tt.want, tt.code)
+			}
+		})
+	}
+}
+
 // TestOddInput verifies what becomes of names that cannot be used, lines that are no record, cells that do not
 // fit, 31 February, and labels that are missing: each is told with its place, and counted.
 func TestOddInput(t *testing.T) {

@@ -44,7 +44,7 @@ func (t *Table) lookTable(ctx context.Context, o Options) error {
 	if p.records == 0 {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s has no record", o.files[0]))
 	}
-	return t.describe(p, at, o.Keys)
+	return t.describe(p, at, o)
 }
 
 // checkTable opens the files of a check, whose plan then knows which columns have lists.

@@ -53,7 +53,7 @@ func (t *Table) lookRecords(ctx context.Context, o Options, dense bool) error {
 	if err != nil {
 		return err
 	}
-	t.Label, err = labels.label(facts.Classes)
+	t.Label, err = labels.label(facts.Classes, o.Number)
 	return err
 }
 
@@ -116,9 +116,12 @@ func (l *labels) column() *Column {
 	return c
 }
 
-// label makes a Label. names are those of classes, nil for none.
-func (l *labels) label(names []string) (*Label, error) {
-	label, err := l.column().label()
+// label makes a Label. names are those of classes, nil for none; number says that the label is one.
+func (l *labels) label(names []string, number bool) (*Label, error) {
+	if names != nil && number {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--regression: the labels are the classes %s, want numbers", namesShown(names)))
+	}
+	label, err := l.column().label(number)
 	if err == nil && names != nil {
 		label.Classes = names
 		nameClasses(label.Counts, names)

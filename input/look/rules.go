@@ -274,6 +274,10 @@ func key(_ *Column, names []string) column.Column {
 	return column.Column{Key: &column.KeyOptions{Names: names}}
 }
 
+func weight(_ *Column, names []string) column.Column {
+	return column.Column{Weight: &column.WeightOptions{Names: names}}
+}
+
 func vocabulary(_ *Column, names []string) column.Column {
 	return column.Column{Categorical: &column.CategoricalOptions{Names: names, Vocabulary: "auto"}}
 }

@@ -23,6 +23,8 @@ type Options struct {
 	Roots  []string // that they lie in
 	Notice func(line string)
 	Label  string   // the column to predict; "": by its name
+	Number bool     // the label is a number, also if it looks like a class
+	Weight string   // the column that says what a record counts; "": none
 	Keys   []string // columns that predictions hand on; nil: by name
 	Limits input.Limits
 
@@ -149,6 +151,9 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 	case f.Columns == convert.MayColumns:
 		return t, t.lookExamples(ctx, o, first)
 	}
+	if o.Weight != "" {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--weight %s: %s is of the format %s, whose records have no columns", o.Weight, o.files[0], f.Name))
+	}
 	return t, t.lookRecords(ctx, o, f.Dense)
 }
 
@@ -193,13 +198,13 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 	if d.separator != ',' && !d.noQuotes {
 		t.Origin.Separator = strings.ReplaceAll(string(d.separator), "\t", "tab")
 	}
-	err = t.describe(p, at, o.Keys)
+	err = t.describe(p, at, o)
 	t.Origin.Trim = t.Trim && !d.noQuotes
 	return err
 }
 
 // describe describes what a pass has found; at is the label's place.
-func (t *Table) describe(p *pass, at int, given []string) error {
+func (t *Table) describe(p *pass, at int, o Options) error {
 	p.finish()
 	t.Records, t.Bad, t.BadLines = p.records, p.bad, p.badAll
 	seen := map[string]int{}
@@ -212,7 +217,7 @@ func (t *Table) describe(p *pass, at int, given []string) error {
 		t.Trim = t.Trim || c.tally.padded > 0
 		t.Columns = append(t.Columns, c)
 	}
-	return t.choose(at, given)
+	return t.choose(at, o)
 }
 
 // dialect returns how the fields of the format's lines are written.
@@ -244,36 +249,42 @@ func unnamed(name string, times int) string {
 }
 
 // choose decides what becomes of each column; at is the label's place.
-func (t *Table) choose(at int, given []string) (err error) {
+func (t *Table) choose(at int, o Options) (err error) {
 	if why := t.Columns[at].name; why != "" {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("the label %s: %s, want a name that a job can use", phrase.Name(t.Columns[at].Name), why))
 	}
-	if t.Label, err = t.Columns[at].label(); err != nil {
+	if t.Label, err = t.Columns[at].label(o.Number); err != nil {
 		return err
 	}
-	for _, key := range given {
-		if names := t.names(); !slices.Contains(names, key) {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("--key %s: no such column%s; the columns are %s", key, phrase.DidYouMean(key, names), namesShown(names)))
+	for _, key := range o.Keys {
+		if _, err := t.find("--key", key); err != nil {
+			return err
 		}
 	}
-	features, keyed := 0, len(given) > 0
+	weightAt, err := t.weight(at, o.Weight)
+	if err != nil {
+		return err
+	}
+	features, keyed := 0, len(o.Keys) > 0
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		switch {
 		case i == at:
 			c.item, c.Why = t.Label.item, t.Label.String()
-		case slices.Contains(given, c.Name):
+		case i == weightAt:
+			c.item, c.Why = weight, "as asked for"
+		case slices.Contains(o.Keys, c.Name):
 			c.item, c.Why = key, "as asked for"
 		default:
 			c.choose()
 		}
 		c.Becomes = keys.KindsOf(reflect.ValueOf(c.Item(nil)))[0].Name
 		switch isKey := c.Becomes == "key"; {
-		case isKey && keyed && !slices.Contains(given, c.Name): // one is enough
+		case isKey && keyed && !slices.Contains(o.Keys, c.Name): // one is enough
 			c.item, c.Becomes = ignore, "ignore"
 		case isKey:
 			keyed = true
-		case i != at && c.Becomes != "ignore":
+		case i != at && i != weightAt && c.Becomes != "ignore":
 			features++
 		}
 	}
@@ -281,6 +292,39 @@ func (t *Table) choose(at int, given []string) (err error) {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("no column can tell the label %s: %s", t.Label.Column, t.reasons()))
 	}
 	return nil
+}
+
+// weight returns the place of the column that says what a record counts, -1 for none; at is the label's place.
+func (t *Table) weight(at int, name string) (int, error) {
+	if name == "" {
+		return -1, nil
+	}
+	place, err := t.find("--weight", name)
+	if err != nil {
+		return -1, err
+	}
+	c := &t.Columns[place]
+	switch {
+	case place == at:
+		return -1, exitcode.With(exitcode.Usage, fmt.Errorf("--weight %s: the column is the label", name))
+	case c.name != "":
+		return -1, exitcode.With(exitcode.Usage, fmt.Errorf("--weight %s: %s", name, c.name))
+	case c.content != numbers:
+		return -1, exitcode.With(exitcode.BadData, fmt.Errorf("--weight %s: the column has %s, want numbers from 0", name, c.example()))
+	case c.tally.min < 0:
+		return -1, exitcode.With(exitcode.BadData, fmt.Errorf("--weight %s: the column has %v, want numbers from 0", name, c.tally.min))
+	}
+	return place, nil
+}
+
+// find returns the place of the column that a flag names.
+func (t *Table) find(flag, name string) (int, error) {
+	names := t.names()
+	at := slices.Index(names, name)
+	if at < 0 {
+		return -1, exitcode.With(exitcode.Usage, fmt.Errorf("%s %s: no such column%s; the columns are %s", flag, name, phrase.DidYouMean(name, names), namesShown(names)))
+	}
+	return at, nil
 }
 
 // names returns the names of the columns.

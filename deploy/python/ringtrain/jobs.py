@@ -43,11 +43,12 @@ class Folder:
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-def init(data, label=None, to=None, *, kind=None, key=()):
+def init(data, label=None, to=None, **draft_of):
     """Writes a job file from a look at records: `ringtrain init`.
 
     data is a data frame, or the path of a file or several. to is the job file, which is replaced; without it the job file
-    goes with the returned Draft. kind is that of the model, key names the columns that predictions hand on.
+    goes with the returned Draft. kind is that of the model, key names the columns that predictions hand on, weight the column
+    of what a record counts. With regression the label is a number, also one of few values.
     """
     folder = Folder()
     if frames.is_frame(data):
@@ -55,13 +56,14 @@ def init(data, label=None, to=None, *, kind=None, key=()):
     else:
         files = [absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]
     job = os.path.abspath(to) if to else os.path.join(folder.path, "job.yaml")
-    return draft(files, job, folder, label=label, kind=kind, key=[key] if isinstance(key, str) else key)
+    return draft(files, job, folder, label=label, **draft_of)
 
 
-def draft(files, job, folder, *, label=None, kind=None, key=(), cwd=None, env=None):
+def draft(files, job, folder, *, label=None, kind=None, key=(), weight=None, regression=False, cwd=None, env=None):
     """Runs `ringtrain init` on files."""
-    args = ["init", *files, "--to", job, "--force"]
-    for option, value in (("--label", label), ("--kind", kind), *(("--key", one) for one in key)):
+    args = ["init", *files, "--to", job, "--force", *(["--regression"] if regression else [])]
+    keys = [key] if isinstance(key, str) else key
+    for option, value in (("--label", label), ("--kind", kind), ("--weight", weight), *(("--key", one) for one in keys)):
         if value is not None:
             args.append(f"{option}={value}")
     columns, label = [], None

@@ -66,8 +66,8 @@ def train(job=None, *, on_event=None, progress=None, **how):
     frame or paths of files: then `ringtrain init` drafts the job, and label names the column to predict.
 
     to is a folder that keeps job file, checkpoint and export. np is the number of ranks (1), hosts is -H of `ringtrain run`,
-    set a dict of keys and values, args a list of further options. on_event is called with each event, a dict. kind is the
-    kind of the drafted model, key names columns that predictions hand on.
+    set a dict of keys and values, args a list of further options. on_event is called with each event, a dict. kind, key, weight
+    and regression draft as init does.
 
     In a notebook a line shows how far the run is, unless there is on_event; progress says otherwise.
     """
@@ -92,11 +92,11 @@ def events(job=None, **how):
 class _Start:
     """What is to be run, and where."""
 
-    def __init__(self, job=None, *, data=None, label=None, to=None, np=None, hosts=None, set=None, args=(), kind=None, key=()):
+    def __init__(self, job=None, *, data=None, label=None, to=None, np=None, hosts=None, set=None, args=(), **draft):
         if (job is None) == (data is None):
             raise Error(64, "want either a job or data")
-        if data is None and (label is not None or kind is not None or key):
-            raise Error(64, "label, kind and key draft a job of data, want data with them")
+        if data is None and (label is not None or draft):
+            raise Error(64, f"{', '.join(['label', *draft])} draft a job of data, want data with them")
         self.folder = jobs.Folder()
         self.base = os.getcwd()
         self.env = {}
@@ -115,7 +115,7 @@ class _Start:
             self._options += ["--resume", "never"]
         name = os.path.basename(home) if to else "job"
         if data is not None:
-            self._draft(data, home, name, label=label, kind=kind, key=[key] if isinstance(key, str) else key)
+            self._draft(data, home, name, label=label, **draft)
         elif isinstance(job, dict):
             self._write(job, home, name)
         else:
