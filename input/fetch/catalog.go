@@ -1,10 +1,13 @@
 package fetch
 
+import "time"
+
 // set is a named data set: the files of a folder of that name.
 type set struct {
 	name  string
 	bases []string // URL prefixes of the published files
 	files []file
+	pause time.Duration // see remote.Config
 }
 
 // file is one file of a set.

@@ -13,8 +13,10 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ringtrain/input"
+	"ringtrain/input/remote"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/folder"
 )
@@ -67,7 +69,7 @@ func (s set) fetch(ctx context.Context, from, to string, progress Progress) erro
 		if err := folder.Make(filepath.Dir(target)); err != nil {
 			return fmt.Errorf("fetch: %w", err)
 		}
-		if err := f.fetch(ctx, s.places(f, from), target, progress); err != nil {
+		if err := f.fetch(ctx, s.places(f, from), target, s.pause, progress); err != nil {
 			return fmt.Errorf("fetch: %s: %w", s.name, err)
 		}
 	}
@@ -115,10 +117,10 @@ func (f file) isAt(target string) (bool, error) {
 // fetch copies f from the first location that has the right file. If none has, it
 // returns the errors of all locations, without those of missing files if there are
 // others.
-func (f file) fetch(ctx context.Context, places []string, target string, progress Progress) error {
+func (f file) fetch(ctx context.Context, places []string, target string, pause time.Duration, progress Progress) error {
 	var faults, missing []error
 	for _, place := range places {
-		err := f.take(ctx, place, target, progress)
+		err := f.take(ctx, place, target, pause, progress)
 		switch {
 		case err == nil:
 			return nil
@@ -137,41 +139,58 @@ func (f file) fetch(ctx context.Context, places []string, target string, progres
 }
 
 // take copies f from one location.
-func (f file) take(ctx context.Context, place, target string, progress Progress) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r, err := open(ctx, place)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func (f file) take(ctx context.Context, place, target string, pause time.Duration, progress Progress) error {
 	out, err := input.CreateRaw(target, true)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	guard := watch(ctx, cancel, r)
-	defer guard.stop()
-	guard.report = func(done int64) { progress(f.path, done, f.bytes) }
-	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(out, hash), io.LimitReader(guard, f.bytes+1))
+	sum := sha256.New()
+	w := &counted{Writer: io.MultiWriter(out, sum), file: f, progress: progress}
+	if strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://") {
+		err = remote.New(remote.Config{Pause: pause}).Download(ctx, place, w)
+	} else {
+		err = copyFile(ctx, place, w)
+	}
+	if err == nil && w.done != f.bytes {
+		err = exitcode.With(exitcode.BadData, fmt.Errorf("%s: %d bytes, want %d", place, w.done, f.bytes))
+	}
 	if err != nil {
-		return exitcode.With(exitcode.IO, fmt.Errorf("%s: %w", place, err))
+		return err
 	}
-	if n != f.bytes {
-		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s, want %d", place, length(n, f.bytes), f.bytes))
-	}
-	if have := hex.EncodeToString(hash.Sum(nil)); have != f.sha256 {
+	if have := hex.EncodeToString(sum.Sum(nil)); have != f.sha256 {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: sha256 is %s, want %s", place, have, f.sha256))
 	}
 	return out.Commit()
 }
 
-// length describes the number of received bytes. After one byte too many the rest was
-// not read.
-func length(n, want int64) string {
-	if n > want {
-		return fmt.Sprintf("more than %d bytes", want)
+// copyFile copies the content of a file of this host.
+func copyFile(ctx context.Context, name string, w io.Writer) error {
+	r, _, err := input.OpenRaw(name)
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("%d bytes", n)
+	defer r.Close()
+	if _, err := io.Copy(w, input.WithContext(ctx, r)); err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("%s: %w", name, err))
+	}
+	return nil
+}
+
+// counted reports the progress of a file, and takes no byte beyond its size.
+type counted struct {
+	io.Writer
+	file     file
+	progress Progress
+	done     int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	if c.done+int64(len(p)) > c.file.bytes {
+		return 0, exitcode.With(exitcode.BadData, fmt.Errorf("more than %d bytes, want %d", c.file.bytes, c.file.bytes))
+	}
+	n, err := c.Writer.Write(p)
+	c.done += int64(n)
+	c.progress(c.file.path, c.done, c.file.bytes)
+	return n, err
 }

@@ -12,14 +12,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
+	"time"
 
 	"ringtrain/ring/exitcode"
 )
 
 // toy is a data set of two small files.
 func toy(bases ...string) set {
-	s := set{name: "toy", bases: bases}
+	s := set{name: "toy", bases: bases, pause: time.Millisecond}
 	for _, name := range []string{"a", "b"} {
 		text := contents()[name]
 		sum := sha256.Sum256([]byte(text))
@@ -149,8 +149,8 @@ func TestFaults(t *testing.T) {
 		{"wrong bytes", server(t, map[string]string{"a": "first fool"}), "toy: URL/a: sha256 is ", exitcode.BadData},
 		{"too long", server(t, map[string]string{"a": "first file and more"}), "toy: URL/a: more than 10 bytes, want 10", exitcode.BadData},
 		{"too short", server(t, map[string]string{"a": "first"}), "toy: URL/a: 5 bytes, want 10", exitcode.BadData},
-		{"no server", closed.URL, "toy: Get \"URL/toy/a\": dial tcp", exitcode.IO},
-		{"no URL", "http://[", "toy: parse", exitcode.Usage},
+		{"no server", closed.URL, "toy: URL/toy/a: dial tcp", exitcode.IO},
+		{"no URL", "http://[", "toy: input: parse", exitcode.Usage},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,26 +191,5 @@ func TestCancelled(t *testing.T) {
 			t.Errorf("left behind: %s", path)
 		}
 		return nil
-	})
-}
-
-// silent is a transfer without bytes until its context ends.
-type silent struct{ ctx context.Context }
-
-func (s silent) Read([]byte) (int, error) {
-	<-s.ctx.Done()
-	return 0, s.ctx.Err()
-}
-
-// TestStall verifies that a fetch from a server that stops sending ends.
-func TestStall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		g := watch(ctx, cancel, silent{ctx})
-		defer g.stop()
-		g.report = func(int64) {}
-		if _, err := g.Read(make([]byte, 1)); err != errStalled {
-			t.Errorf("error %v, want %v", err, errStalled)
-		}
 	})
 }

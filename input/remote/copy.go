@@ -84,7 +84,7 @@ func (s *Store) once(ctx context.Context, o *object, file io.WriterAt, at, to in
 	n, err = io.CopyBuffer(out, io.LimitReader(guard, want), make([]byte, 256<<10))
 	switch {
 	case out.err != nil:
-		return n, exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", out.err))
+		return n, exitcode.With(exitcode.IO, out.err)
 	case err != nil:
 		return n, guard.cause(err)
 	case to >= 0 && n < want:
@@ -149,13 +149,13 @@ func (g *guard) cause(err error) error {
 
 const (
 	tries      = 5
-	firstPause = 500 * time.Millisecond // before the second try; twice as long before each further one
-	gainBytes  = 64 << 10               // a try that gains so many bytes is no failed one
+	firstPause = 500 * time.Millisecond
+	gainBytes  = 64 << 10 // a try that gains so many bytes is no failed one
 )
 
 // retry calls try until it succeeds, fails for good, or fails five times in a row without a gain.
 func (s *Store) retry(ctx context.Context, what string, try func() (gained int64, err error)) error {
-	pause := s.pause
+	pause := s.Pause
 	for failed := 0; ; {
 		gained, err := try()
 		if ctx.Err() != nil {
@@ -165,14 +165,14 @@ func (s *Store) retry(ctx context.Context, what string, try func() (gained int64
 			return nil
 		}
 		if isFinal(err) {
-			return fmt.Errorf("input: %s: %w", what, err)
+			return fmt.Errorf("%s: %w", what, err)
 		}
 		failed++
 		if gained >= gainBytes {
-			failed, pause = 1, s.pause
+			failed, pause = 1, s.Pause
 		}
 		if failed == tries {
-			return exitcode.With(exitcode.IO, fmt.Errorf("input: %s: tried %d times, the last time: %w", what, tries, err))
+			return exitcode.With(exitcode.IO, fmt.Errorf("%s: tried %d times, the last time: %w", what, tries, err))
 		}
 		select {
 		case <-ctx.Done():
@@ -201,7 +201,7 @@ func (s *Store) write(ctx context.Context, o *object) (err error) {
 	}
 	size, err := s.fetch(ctx, o, file)
 	if err != nil {
-		return errors.Join(err, file.Close())
+		return errors.Join(fmt.Errorf("input: %w", err), file.Close())
 	}
 	o.size = size
 	if err := s.publish(o, file, draft); err != nil {

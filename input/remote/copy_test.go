@@ -99,9 +99,9 @@ func TestTries(t *testing.T) {
 		{name: "two faults", answers: "503 SlowDown|reset|all", asked: "0-1048576 0-1048576 0-1048576", waited: 1500 * time.Millisecond},
 		{name: "from the byte reached", answers: "1000|all", asked: "0-1048576 1000-1048576", waited: 500 * time.Millisecond},
 		{name: "a gain counts", answers: "100000|1|1|1|100000|1|1|1|all", asked: "0-1048576 100000-1048576 100001-1048576 100002-1048576 100003-1048576 200003-1048576 200004-1048576 200005-1048576 200006-1048576", waited: 15 * time.Second},
-		{name: "five faults", answers: "503 SlowDown", asked: "0-1048576 0-1048576 0-1048576 0-1048576 0-1048576", code: exitcode.IO, want: "input: s3://b/k: tried 5 times, the last time: 503 SlowDown", waited: 7500 * time.Millisecond},
+		{name: "five faults", answers: "503 SlowDown", asked: "0-1048576 0-1048576 0-1048576 0-1048576 0-1048576", code: exitcode.IO, want: "s3://b/k: tried 5 times, the last time: 503 SlowDown", waited: 7500 * time.Millisecond},
 		{name: "silence", answers: "silent", asked: "0-1048576 0-1048576 0-1048576 0-1048576 0-1048576", code: exitcode.IO, want: "tried 5 times, the last time: nothing arrived for 30s", waited: 157500 * time.Millisecond},
-		{name: "changed", answers: "500|changed", asked: "0-1048576 500-1048576", code: exitcode.BadData, want: "input: s3://b/k: it was replaced while it was copied", waited: 500 * time.Millisecond},
+		{name: "changed", answers: "500|changed", asked: "0-1048576 500-1048576", code: exitcode.BadData, want: "s3://b/k: it was replaced while it was copied", waited: 500 * time.Millisecond},
 		{name: "short", answers: "all", unknown: true, asked: "0--1"},
 		{name: "no ranges", answers: "200000|all", whole: true, asked: "0-1048576 0-1048576", waited: 500 * time.Millisecond},
 		{name: "no ranges, no gain", answers: "200000", whole: true, unknown: true, asked: "0--1 0--1 0--1 0--1 0--1", code: exitcode.IO, want: "tried 5 times, the last time: connection reset by peer", waited: 7500 * time.Millisecond},
@@ -143,7 +143,6 @@ func TestFullDisk(t *testing.T) {
 	}
 	dir := t.TempDir()
 	s := newStore(t, dir)
-	s.pause = time.Microsecond
 	from.answers, o.path = []string{"10"}, "s3/b/k"
 	if err := s.write(t.Context(), o); exitcode.Of(err) != exitcode.IO {
 		t.Errorf("error %v", err)

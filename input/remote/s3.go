@@ -86,7 +86,7 @@ func (s *s3Source) list(ctx context.Context, store *Store, name string) ([]*obje
 // stat returns the object of a key, nil if there is none.
 func (s *s3Source) stat(ctx context.Context, store *Store, bucket, key string) (*object, error) {
 	var o *object
-	err := store.retry(ctx, "s3://"+bucket+"/"+key, func() (int64, error) {
+	err := store.retry(ctx, "input: s3://"+bucket+"/"+key, func() (int64, error) {
 		info, err := s.client.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
 		if code := minio.ToErrorResponse(err); code.StatusCode == http.StatusNotFound && code.Code != minio.NoSuchBucket {
 			return 0, nil
@@ -104,7 +104,7 @@ func (s *s3Source) stat(ctx context.Context, store *Store, bucket, key string) (
 func (s *s3Source) below(ctx context.Context, store *Store, bucket, prefix string) ([]*object, error) {
 	var all []*object
 	last := ""
-	err := store.retry(ctx, "s3://"+bucket+"/"+prefix, func() (int64, error) {
+	err := store.retry(ctx, "input: s3://"+bucket+"/"+prefix, func() (int64, error) {
 		listing, stop := context.WithCancel(ctx)
 		defer stop()
 		gained := int64(0)

@@ -66,9 +66,7 @@ func (b *bucket) put(t testing.TB, key, text string) {
 // newStore returns a Store with a new folder, whose pauses are short.
 func newStore(t testing.TB, dir string) *Store {
 	t.Helper()
-	s := New(Config{Dir: dir, Notice: func(line string) { t.Log(line) }})
-	s.pause = time.Millisecond
-	return s
+	return New(Config{Dir: dir, Notice: func(line string) { t.Log(line) }, Pause: time.Millisecond})
 }
 
 // contents returns what files have.

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -31,6 +32,8 @@ type Config struct {
 	Bytes  int64        // most bytes of copies; 0: half of the disk that is free, or has copies
 	S3     S3           // of s3://
 	Notice func(string) // receives messages about long copies; may be nil
+
+	Pause time.Duration // before the second try; twice as long before each further one. 0: half a second
 }
 
 // Dir returns the folder of copies in a cache folder, "" for "".
@@ -45,8 +48,6 @@ func Dir(cache string) string {
 // call its methods.
 type Store struct {
 	Config
-	pause time.Duration
-
 	slots  chan struct{} // one for each request under way
 	copied atomic.Int64  // bytes
 
@@ -62,7 +63,8 @@ func New(c Config) *Store {
 	if c.Notice == nil {
 		c.Notice = func(string) {}
 	}
-	return &Store{Config: c, pause: firstPause, slots: make(chan struct{}, atOnce), known: map[string][]*object{}}
+	c.Pause = cmp.Or(c.Pause, firstPause)
+	return &Store{Config: c, slots: make(chan struct{}, atOnce), known: map[string][]*object{}}
 }
 
 func (s *Store) path(entry string) string { return filepath.Join(s.Dir, entry) }

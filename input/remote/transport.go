@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"ringtrain/ring/exitcode"
@@ -42,14 +43,17 @@ func newTransport(bundle string) (*http.Transport, error) {
 	return t, nil
 }
 
-// plain returns an error of a request without its URL, which may have a signature. A certificate that is not trusted is not
-// trusted at the next try, either.
+// plain returns an error of a request without its URL, which may have a signature. A certificate that is not trusted, a host
+// that does not exist, and a port that nobody listens at, are no better at the next try.
 func plain(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return exitcode.With(exitcode.Auth, e)
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound || errors.Is(err, syscall.ECONNREFUSED) {
+		return exitcode.With(exitcode.IO, err)
 	}
 	return err
 }

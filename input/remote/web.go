@@ -46,7 +46,7 @@ func (w *webSource) list(ctx context.Context, store *Store, name string) ([]*obj
 		return nil, err
 	}
 	o := &object{url: shown(u), id: name, path: safePath(u.Scheme + "/" + u.Host + u.Path), size: -1}
-	err = store.retry(ctx, o.url, func() (int64, error) { return 0, w.ask(ctx, o, name) })
+	err = store.retry(ctx, "input: "+o.url, func() (int64, error) { return 0, w.ask(ctx, o, name) })
 	if err != nil {
 		return nil, err
 	}
