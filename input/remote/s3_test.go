@@ -3,12 +3,14 @@ package remote
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,5 +176,85 @@ func TestRanges(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(left) != 2 {
 		t.Errorf("left %q, want the copy and the file of what is used", left)
+	}
+}
+
+// TestFaultyServer verifies that a copy survives refusals, resets and cuts of each third request, of listings, too.
+func TestFaultyServer(t *testing.T) {
+	text := strings.Repeat("0123456789abcdef", 3*partBytes/16)
+	b := newBucket(t, map[string]string{"in/big": text, "in/small": "small"})
+	var asked atomic.Int64
+	b.front = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n := asked.Add(1)
+			switch {
+			case n%3 != 1:
+				next.ServeHTTP(w, r)
+			case n%2 == 0:
+				http.Error(w, "<Error><Code>SlowDown</Code></Error>", http.StatusServiceUnavailable)
+			default: // the head promises more than there is
+				cut := httptest.NewRecorder()
+				next.ServeHTTP(cut, r)
+				for name := range cut.Header() {
+					w.Header().Set(name, cut.Header().Get(name))
+				}
+				w.Header().Set("Content-Length", fmt.Sprint(cut.Body.Len()))
+				w.WriteHeader(cut.Code)
+				w.Write(cut.Body.Bytes()[:cut.Body.Len()/2])
+				panic(http.ErrAbortHandler)
+			}
+		})
+	}
+	files, err := newStore(t, t.TempDir()).Files(t.Context(), "s3://lake/in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, files); len(got) != 2 || got[0] != text || got[1] != "small" {
+		t.Errorf("%d files, or other bytes than the objects have", len(got))
+	}
+	if asked.Load() < 6 {
+		t.Errorf("%d requests, want some that failed", asked.Load())
+	}
+}
+
+// TestReplaced verifies that an object that is replaced amid its copy ends the copy, of which nothing is left, and that the
+// next process copies the new one.
+func TestReplaced(t *testing.T) {
+	b := newBucket(t, map[string]string{"x": strings.Repeat("old", partBytes)})
+	var ranges atomic.Int64
+	b.front = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") != "" && ranges.Add(1) == 2 {
+				b.put(t, "x", strings.Repeat("new", partBytes))
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	dir := t.TempDir()
+	_, err := newStore(t, dir).Files(t.Context(), "s3://lake/x")
+	if exitcode.Of(err) != exitcode.BadData || !strings.Contains(fmt.Sprint(err), "input: s3://lake/x: it was replaced while it was copied; run the job again") {
+		t.Errorf("error %v (%d)", err, exitcode.Of(err))
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*-*-*")); err != nil || len(left) > 0 {
+		t.Errorf("left %q, error %v", left, err)
+	}
+	files, err := newStore(t, dir).Files(t.Context(), "s3://lake/x")
+	if err != nil || !strings.HasPrefix(contents(t, files)[0], "new") {
+		t.Errorf("again: error %v", err)
+	}
+}
+
+// TestMoved verifies that a redirect to another host is not followed: the signature is for this one.
+func TestMoved(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.Errorf("%s is asked with %v", r.URL, r.Header) }))
+	defer other.Close()
+	b := newBucket(t, nil)
+	b.front = func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		})
+	}
+	if _, err := newStore(t, t.TempDir()).Files(t.Context(), "s3://lake/x"); exitcode.Of(err) != exitcode.IO {
+		t.Errorf("error %v (%d)", err, exitcode.Of(err))
 	}
 }
