@@ -32,19 +32,19 @@ func (s *Store) fetch(ctx context.Context, o *object, file io.WriterAt) (int64, 
 		return 0, nil
 	}
 	if o.whole || o.size < 0 {
-		return s.part(ctx, o, file, 0, o.size)
+		return s.span(ctx, o, file, 0, o.size)
 	}
-	parts := int((o.size + partBytes - 1) / partBytes)
+	parts := int((o.size + s.part - 1) / s.part)
 	return o.size, input.SideBySide(ctx, parts, atOnce, func(_, i int) error {
-		from := int64(i) * partBytes
-		_, err := s.part(ctx, o, file, from, min(from+partBytes, o.size))
+		from := int64(i) * s.part
+		_, err := s.span(ctx, o, file, from, min(from+s.part, o.size))
 		return err
 	})
 }
 
-// part writes the bytes [from, to) of o. After a fault it goes on with the byte reached, or from the first one if the server
+// span writes the bytes [from, to) of o. After a fault it goes on with the byte reached, or from the first one if the server
 // sends no ranges.
-func (s *Store) part(ctx context.Context, o *object, file io.WriterAt, from, to int64) (int64, error) {
+func (s *Store) span(ctx context.Context, o *object, file io.WriterAt, from, to int64) (int64, error) {
 	at := from
 	err := s.retry(ctx, o.url, func() (gained int64, err error) {
 		if o.whole {

@@ -17,7 +17,7 @@ func (s *Store) Download(ctx context.Context, name string, w io.Writer) error {
 	if err := s.retry(ctx, o.url, func() (int64, error) { return 0, web.ask(ctx, o, name) }); err != nil || o.size == 0 {
 		return err
 	}
-	_, err = s.part(ctx, o, &inOrder{w: w}, 0, o.size)
+	_, err = s.span(ctx, o, &inOrder{w: w}, 0, o.size)
 	return err
 }
 

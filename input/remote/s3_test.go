@@ -65,10 +65,15 @@ func (b *bucket) put(t testing.TB, key, text string) {
 	}
 }
 
-// newStore returns a Store with a new folder, whose pauses are short.
+// testPart is what one request of a test asks for.
+const testPart = 64 << 10
+
+// newStore returns a Store whose pauses are short.
 func newStore(t testing.TB, dir string) *Store {
 	t.Helper()
-	return New(Config{Dir: dir, Notice: func(line string) { t.Log(line) }, Pause: time.Millisecond})
+	s := New(Config{Dir: dir, Notice: func(line string) { t.Log(line) }, Pause: time.Millisecond})
+	s.part = testPart
+	return s
 }
 
 // contents returns what files have.
@@ -150,7 +155,7 @@ func TestNotThere(t *testing.T) {
 
 // TestRanges verifies that a large object is copied in ranges, of which four are under way, and that nothing else is left.
 func TestRanges(t *testing.T) {
-	text := strings.Repeat("0123456789abcdef", 5*partBytes/16) + "end"
+	text := strings.Repeat("0123456789abcdef", 5*testPart/16) + "end"
 	b := newBucket(t, map[string]string{"big": text})
 	ranges := make(chan string, 100)
 	b.front = func(next http.Handler) http.Handler {
@@ -181,7 +186,7 @@ func TestRanges(t *testing.T) {
 
 // TestFaultyServer verifies that a copy survives refusals, resets and cuts of each third request, of listings, too.
 func TestFaultyServer(t *testing.T) {
-	text := strings.Repeat("0123456789abcdef", 3*partBytes/16)
+	text := strings.Repeat("0123456789abcdef", 3*testPart/16)
 	b := newBucket(t, map[string]string{"in/big": text, "in/small": "small"})
 	var asked atomic.Int64
 	b.front = func(next http.Handler) http.Handler {
@@ -220,12 +225,12 @@ func TestFaultyServer(t *testing.T) {
 // TestReplaced verifies that an object that is replaced amid its copy ends the copy, of which nothing is left, and that the
 // next process copies the new one.
 func TestReplaced(t *testing.T) {
-	b := newBucket(t, map[string]string{"x": strings.Repeat("old", partBytes)})
+	b := newBucket(t, map[string]string{"x": strings.Repeat("old", testPart)})
 	var ranges atomic.Int64
 	b.front = func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Range") != "" && ranges.Add(1) == 2 {
-				b.put(t, "x", strings.Repeat("new", partBytes))
+				b.put(t, "x", strings.Repeat("new", testPart))
 			}
 			next.ServeHTTP(w, r)
 		})

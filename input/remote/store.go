@@ -48,6 +48,7 @@ func Dir(cache string) string {
 // call its methods.
 type Store struct {
 	Config
+	part   int64         // bytes that one request asks for
 	slots  chan struct{} // one for each request under way
 	copied atomic.Int64  // bytes
 
@@ -64,7 +65,7 @@ func New(c Config) *Store {
 		c.Notice = func(string) {}
 	}
 	c.Pause = cmp.Or(c.Pause, firstPause)
-	return &Store{Config: c, slots: make(chan struct{}, atOnce), known: map[string][]*object{}}
+	return &Store{Config: c, part: partBytes, slots: make(chan struct{}, atOnce), known: map[string][]*object{}}
 }
 
 func (s *Store) path(entry string) string { return filepath.Join(s.Dir, entry) }

@@ -17,7 +17,7 @@ import (
 // TestWeb verifies that files of servers of all manners are copied: with and without ranges, ETags, dates and sizes, empty
 // ones, and such as are redirected.
 func TestWeb(t *testing.T) {
-	text := strings.Repeat("0123456789", 2*partBytes/10+7)
+	text := strings.Repeat("0123456789", 2*testPart/10+7)
 	date := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	serve := func(head map[string]string, content string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
