@@ -143,9 +143,13 @@ func (m *Metrics) loads(ranks []report.RankLoad) {
 	m.memory.Reset()
 	for _, r := range ranks {
 		rank, host := strconv.Itoa(r.Rank), strings.ToValidUTF8(r.Host, "�")
-		add(m.busy.WithLabelValues(rank, host), seconds(r.Busy))
-		add(m.waited.WithLabelValues(rank, host), seconds(r.Waited))
-		add(m.sent.WithLabelValues(rank, host), r.Sent)
+		missed := r.Missed
+		if missed == nil {
+			missed = &report.Load{}
+		}
+		add(m.busy.WithLabelValues(rank, host), seconds(r.Busy+missed.Busy))
+		add(m.waited.WithLabelValues(rank, host), seconds(r.Waited+missed.Waited))
+		add(m.sent.WithLabelValues(rank, host), r.Sent+missed.Sent)
 		m.memory.WithLabelValues(rank, host).Set(float64(r.RSS))
 	}
 }

@@ -82,7 +82,7 @@ func TestMetrics(t *testing.T) {
 }
 
 // TestCountersNeverFall verifies that counters go on where steps are repeated, and where a rank moves to
-// another host.
+// another host, and that they catch up where an event has left a rank out.
 func TestCountersNeverFall(t *testing.T) {
 	m := New("1")
 	send(m, report.Start{Generation: 1, WorldSize: 2}, report.Step{Step: 100, Examples: 10}, loads("a", "b"))
@@ -94,6 +94,10 @@ func TestCountersNeverFall(t *testing.T) {
 	})
 	send(m, report.Step{Step: 20, Examples: -4, Input: report.Seconds(-time.Second)})
 	want(t, m, map[string]string{"steps_total": "150", "examples_total": "15"})
+	again := loads("a")
+	again.Ranks[0].Missed = &report.Load{Busy: report.Seconds(time.Second), Sent: 23}
+	send(m, again)
+	want(t, m, map[string]string{`rank_busy_seconds_total{host="a",rank="0"}`: "4", `rank_sent_bytes_total{host="a",rank="0"}`: "323"})
 }
 
 // TestForeignNames verifies that names of hosts and evaluations that are no UTF-8 or have quotes and

@@ -17,18 +17,22 @@ type loads struct {
 	line   []load // all at the last line of log.every
 	before []load // all at the line before
 	told   []load // all at the last event of the ranks
+	listed []load // of each rank, all at the last event that listed it
 }
 
 type load struct {
 	busy   time.Duration
-	sent   int64 // bytes
-	memory int64 // resident bytes, the newest
+	steps  time.Duration // the whole time of the steps that take was given
+	sent   int64         // bytes
+	memory int64         // resident bytes, the newest
 }
 
 // add adds a rank's tail. size is the number of ranks.
 func (l *loads) add(rank, size int, t *bucket.Tail) {
 	if len(l.all) != size {
-		l.all, l.line, l.before, l.told = make([]load, size), make([]load, size), make([]load, size), make([]load, size)
+		for _, list := range []*[]load{&l.all, &l.line, &l.before, &l.told, &l.listed} {
+			*list = make([]load, size)
+		}
 	}
 	to := &l.all[rank]
 	to.busy += t.Busy
@@ -75,20 +79,31 @@ const (
 // take returns the load of each rank since the last call, whose steps took so long.
 func (l *loads) take(workers []ring.Worker, steps time.Duration) report.Ranks {
 	var e report.Ranks
-	for i, now := range l.all {
-		busy := now.busy - l.told[i].busy
-		e.Ranks = append(e.Ranks, report.RankLoad{Rank: i, Host: workers[i].Host, Load: report.Load{
-			Busy: micro(busy), Waited: micro(max(steps-busy, 0)), Sent: now.sent - l.told[i].sent, RSS: now.memory,
-		}})
+	for i := range l.all {
+		l.all[i].steps += steps
+		e.Ranks = append(e.Ranks, report.RankLoad{Rank: i, Host: workers[i].Host, Load: l.all[i].since(l.told[i])})
 	}
-	copy(l.told, l.all)
 	if len(e.Ranks) > maxListed {
 		e.Least, e.Median, e.Largest = spread(e.Ranks)
 		slices.SortStableFunc(e.Ranks, func(a, b report.RankLoad) int { return cmp.Compare(b.Busy, a.Busy) })
 		e.Ranks = slices.Clone(e.Ranks[:listed])
 		slices.SortFunc(e.Ranks, func(a, b report.RankLoad) int { return a.Rank - b.Rank })
 	}
+	for i := range e.Ranks {
+		r := &e.Ranks[i]
+		if missed := l.told[r.Rank].since(l.listed[r.Rank]); missed.Busy+missed.Waited > 0 {
+			r.Missed = &missed
+		}
+		l.listed[r.Rank] = l.all[r.Rank]
+	}
+	copy(l.told, l.all)
 	return e
+}
+
+// since returns what a rank did since an earlier load.
+func (l load) since(before load) report.Load {
+	busy := l.busy - before.busy
+	return report.Load{Busy: micro(busy), Waited: micro(max(l.steps-before.steps-busy, 0)), Sent: l.sent - before.sent, RSS: l.memory}
 }
 
 // spread returns the least, the median and the largest of each number.

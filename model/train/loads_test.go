@@ -87,6 +87,35 @@ func TestLoads(t *testing.T) {
 	}
 }
 
+// TestMissedLoads verifies that the loads of a rank add up to all that it did once it is listed again.
+func TestMissedLoads(t *testing.T) {
+	var l loads
+	var sum report.Load
+	workers := make([]ring.Worker, maxListed+1)
+	for round := range 4 {
+		for i := range workers {
+			busy := time.Duration(i+1) * time.Second
+			if i == 0 && round%3 == 0 { // listed in the first event and in the last
+				busy = time.Minute
+			}
+			l.add(i, len(workers), &bucket.Tail{Busy: busy, Sent: 64})
+		}
+		first := l.take(workers, time.Minute).Ranks[0]
+		if listed := first.Rank == 0; listed != (round%3 == 0) {
+			t.Fatalf("in event %d rank 0 is listed: %v", round, listed)
+		}
+		if missed := first.Missed; first.Rank == 0 {
+			sum.Busy, sum.Waited, sum.Sent = sum.Busy+first.Busy, sum.Waited+first.Waited, sum.Sent+first.Sent
+			if missed != nil {
+				sum.Busy, sum.Waited, sum.Sent = sum.Busy+missed.Busy, sum.Waited+missed.Waited, sum.Sent+missed.Sent
+			}
+		}
+	}
+	if want := (report.Load{Busy: report.Seconds(122 * time.Second), Waited: report.Seconds(118 * time.Second), Sent: 4 * 64}); sum != want {
+		t.Errorf("the loads of rank 0 are %+v, want %+v", sum, want)
+	}
+}
+
 // slowData is a data set whose records take long to read.
 type slowData struct{ input.Dataset }
 

@@ -44,7 +44,7 @@ func TestEventJSON(t *testing.T) {
 				`"reduce_s":0.003,"input_s":0,"exposed_s":0.001,"left_s":60,"straggler":{"rank":3,"host":"b","share":0.5}}`,
 		},
 		{
-			Ranks{Step: 5, Interval: Seconds(time.Second), Ranks: []RankLoad{{1, "b", Load{Seconds(time.Second), 0, 10, 20}}}}, "ranks",
+			Ranks{Step: 5, Interval: Seconds(time.Second), Ranks: []RankLoad{{1, "b", Load{Seconds(time.Second), 0, 10, 20}, nil}}}, "ranks",
 			`{"step":5,"interval_s":1,"ranks":[{"rank":1,"host":"b","busy_s":1,"waited_s":0,"sent_bytes":10,"rss_bytes":20}]}`,
 		},
 		{Failure{1, "b", 5, "reduce", "rank 2", "lost", 138, "docs/a#b"}, "error", `{"rank":1,"host":"b","step":5,"operation":"reduce","peer":"rank 2","cause":"lost","exit_code":138,"doc":"docs/a#b"}`},

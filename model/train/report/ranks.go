@@ -19,6 +19,7 @@ type RankLoad struct {
 	Rank int    `json:"rank"`
 	Host string `json:"host"`
 	Load
+	Missed *Load `json:"missed,omitempty"` // of the intervals before that did not list the rank, since the last one that did
 }
 
 // Load has what a rank did in an interval.
