@@ -103,7 +103,7 @@ func TestBadFileOnOneRank(t *testing.T) {
 			b.write(file, b.read(file)[:100])
 			b.write("job.yaml", readFile(t, filepath.Join("testdata", "clicks.yaml")))
 			self, _ := os.Executable()
-			e := b.run("run", "-np", "2", "sh", "-c", tellCode, "rank", "sh", "-c", `exec "$0" train job.yaml --data data-$RINGTRAIN_RANK`, self)
+			e := b.run("run", "--verbose", "-np", "2", "sh", "-c", tellCode, "rank", "sh", "-c", `exec "$0" train job.yaml --data data-$RINGTRAIN_RANK`, self)
 			for rank := range 2 {
 				lines := linesOf(e.stderr, rank)
 				if len(lines) != 2 || !strings.Contains(lines[0], "rank "+bad+" ") || !strings.Contains(lines[0], file) || lines[1] != "exit=65" {

@@ -13,7 +13,6 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/model/train"
 	"ringtrain/ring"
-	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
@@ -127,21 +126,18 @@ func (a *app) benchRanks(c *cli.Context, name string, flags []cli.Flag) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	a.readRanks(&cfg, out)
+	readRanks(a, &cfg, out)
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	return out.EndLaunch(res, err)
 }
 
 // benchLaunch returns the launch of the ranks of bench NAME.
 func (a *app) benchLaunch(c *cli.Context, name string, flags []cli.Flag) (launch.Config, error) {
-	cfg := launch.Config{
-		NP: c.Int("np"), Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Output: launch.Output{Bare: true},
-		StartTimeout: c.Duration("start-timeout"), Stderr: a.rawErr, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
-	}
-	err := a.drawToken(&cfg)
+	cfg, err := launchConfig(a, c)
 	if err != nil {
 		return cfg, err
 	}
+	cfg.Bare = true
 	if cfg.Bind, err = process.ParseBinding(c.String("bind-to")); err != nil {
 		return cfg, err
 	}
@@ -156,17 +152,7 @@ func (a *app) benchLaunch(c *cli.Context, name string, flags []cli.Flag) (launch
 			cfg.NP = hosts.TotalSlots(cfg.Hosts)
 		}
 	}
-	self, err := process.Self()
-	if err != nil {
-		return cfg, exitcode.With(exitcode.Internal, err)
-	}
-	cfg.Program = []string{self, "bench", name}
-	for _, f := range flags {
-		if name := f.Names()[0]; c.IsSet(name) && findFlag(launcherFlags(), name) == nil {
-			cfg.Program = append(cfg.Program, fmt.Sprintf("--%s=%v", name, c.Value(name)))
-		}
-	}
-	return cfg, nil
+	return cfg, runSelf(&cfg, append([]string{"bench", name}, optionsGiven(c, without(flags, launcherFlags()))...)...)
 }
 
 // launcherFlags has the options of a bench that the ranks do not receive.

@@ -41,7 +41,7 @@ func runBenchJob(a *app, c *cli.Context) error {
 	defer os.RemoveAll(folder)
 	t := speed.Trial{
 		Program: self, Sets: c.StringSlice("set"), Rounds: jobRounds, Warm: min(trainWarm, c.Duration("duration")), Measure: c.Duration("duration"),
-		Log: func(line string) { fmt.Fprintln(a.stderr, line) },
+		Log: a.notice,
 	}
 	if err := trialSettings(a, c, &t); err != nil {
 		return err
@@ -105,15 +105,7 @@ func trialSettings(a *app, c *cli.Context, t *speed.Trial) error {
 			first = slots
 		}
 	}
-	for _, f := range append(hostFlags(), option("data"), option("start-timeout")) {
-		switch name := f.Names()[0]; {
-		case !c.IsSet(name):
-		case name == "host":
-			t.Launch = append(t.Launch, "--host="+strings.Join(c.StringSlice(name), ","))
-		default:
-			t.Launch = append(t.Launch, fmt.Sprintf("--%s=%v", name, c.Value(name)))
-		}
-	}
+	t.Launch = optionsGiven(c, append(hostFlags(), option("data"), option("start-timeout")))
 	numbers, err := numbersOfRanks(c.String("np"), slots, namesHosts(c))
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func comparison(a *app, c *cli.Context) (child.Output, error) {
 	to := child.Output{
 		Program: self,
 		Print:   func(line string) { fmt.Fprintln(out.People, line) },
-		Log:     func(line string) { fmt.Fprintln(a.stderr, line) },
+		Log:     a.notice,
 	}
 	if out.JSON {
 		to.Event = out.Emit

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,7 +17,6 @@ import (
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
-	"ringtrain/ring/launch/process"
 )
 
 // runBenchScale predicts times.
@@ -24,10 +24,6 @@ func runBenchScale(a *app, c *cli.Context) error {
 	config, err := scaleConfig(c)
 	if err != nil {
 		return err
-	}
-	self, err := process.Self()
-	if err != nil {
-		return exitcode.With(exitcode.Internal, err)
 	}
 	a.ctx, _ = catchSignals(a.ctx, a.stderr)
 	out := a.newReporter(c, 0)
@@ -37,7 +33,7 @@ func runBenchScale(a *app, c *cli.Context) error {
 	}
 	rates.Latency = c.Duration("latency")
 	if !c.IsSet("latency") {
-		if rates.Latency, err = a.loopbackHop(self); err != nil {
+		if rates.Latency, err = a.loopbackHop(); err != nil {
 			return err
 		}
 	}
@@ -65,13 +61,11 @@ func ratesLine(r cost.Rates) string {
 }
 
 // loopbackHop measures a TCP hop between two ranks on this host.
-func (a *app) loopbackHop(self string) (time.Duration, error) {
+func (a *app) loopbackHop() (time.Duration, error) {
 	var printed bytes.Buffer
-	cfg := launch.Config{
-		NP: 2, Env: a.environ, Output: launch.Output{Bare: true, Events: "1"}, Stdout: &printed, Stderr: a.rawErr,
-		Program: []string{self, "bench", "allreduce", "--levels=flat", "--link=tcp", "--algorithm=ring", "--sizes=1KiB", "--in-place", "--budget=300ms"},
-	}
-	if err := a.drawToken(&cfg); err != nil {
+	cfg := launch.Config{NP: 2, Env: a.environ, Output: launch.Output{Bare: true, Events: "1"}, Stdout: &printed, Stderr: a.rawErr}
+	err := runSelf(&cfg, "bench", "allreduce", "--levels=flat", "--link=tcp", "--algorithm=ring", "--sizes=1KiB", "--in-place", "--budget=300ms")
+	if err = cmp.Or(err, a.drawToken(&cfg)); err != nil {
 		return 0, err
 	}
 	res, err := a.launch(cfg, time.Minute)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,34 +149,12 @@ func (e ended) lastLine(rank int) string {
 func linesOf(text string, rank int) []string {
 	prefix := "[" + strconv.Itoa(rank) + "] "
 	var lines []string
-	for line := range strings.Lines(apart(text)) {
+	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, prefix); ok {
 			lines = append(lines, strings.TrimSuffix(rest, "\n"))
 		}
 	}
 	return lines
-}
-
-// ranksLine is a line that several ranks have in common.
-var ranksLine = regexp.MustCompile(`(?m)^ranks ([0-9–, ]+): (.*\n)`)
-
-// apart returns text with a line for each rank in place of the lines that ranks have in common.
-func apart(text string) string {
-	return ranksLine.ReplaceAllStringFunc(text, func(line string) string {
-		var all strings.Builder
-		m := ranksLine.FindStringSubmatch(line)
-		for part := range strings.SplitSeq(m[1], ", ") {
-			first, last, isSpan := strings.Cut(part, "–")
-			if !isSpan {
-				last = first
-			}
-			rank, _ := strconv.Atoi(first)
-			for end, _ := strconv.Atoi(last); rank <= end; rank++ {
-				fmt.Fprintf(&all, "[%d] %s", rank, m[2])
-			}
-		}
-		return all.String()
-	})
 }
 
 // last returns the last line of standard error.

@@ -129,7 +129,7 @@ func (c *crowd) wait(victim int) map[int]rankEnd {
 // countLines returns the number of lines that name a rank as the culprit.
 func countLines(text string, rank int) int {
 	n := 0
-	for line := range strings.Lines(apart(text)) {
+	for line := range strings.Lines(text) {
 		if strings.Contains(line, "ringtrain: ") && blames(line, rank) {
 			n++
 		}

@@ -131,7 +131,7 @@ func runDataCat(a *app, c *cli.Context) error {
 
 // placesOf returns what copies records that are elsewhere, for commands without a job: the environment has their keys.
 func placesOf(a *app) *remote.Store {
-	return records.Places(job.FromEnviron(a.environ).Input, func(line string) { fmt.Fprintln(a.stderr, line) })
+	return records.Places(job.FromEnviron(a.environ).Input, a.notice)
 }
 
 // specOf describes files by the options. Without an option for the format, the file name
@@ -181,6 +181,6 @@ func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spe
 	if s.Origin, err = s.Here(a.ctx, placesOf(a)); err != nil {
 		return s, err
 	}
-	s.Origin, err = s.Find([]string{"."}, func(line string) { fmt.Fprintln(a.stderr, line) })
+	s.Origin, err = s.Find([]string{"."}, a.notice)
 	return s, err
 }

@@ -35,7 +35,7 @@ func runDataCache(a *app, c *cli.Context) error {
 	}
 	ctx, _ := catchSignals(a.ctx, a.stderr)
 	made, err := records.MakeCaches(ctx, job, records.Options{
-		Roots: dataRoots(c, a.getenv), CacheDir: records.CacheDir(), Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+		Roots: dataRoots(c, a.getenv), CacheDir: records.CacheDir(), Notice: a.notice,
 	})
 	for _, m := range made {
 		fmt.Fprintf(a.stdout, "%s: %d records in %s\n", m.Key, m.Records, m.Name)
@@ -55,6 +55,6 @@ func pruneCaches(a *app, c *cli.Context) error {
 			dir = in
 		}
 	}
-	told, notice := func(line string) { fmt.Fprintln(a.stdout, line) }, func(line string) { fmt.Fprintln(a.stderr, line) }
-	return errors.Join(cache.Prune(dir, told, notice), remote.Prune(remote.Dir(dir), told, notice))
+	told := func(line string) { fmt.Fprintln(a.stdout, line) }
+	return errors.Join(cache.Prune(dir, told, a.notice), remote.Prune(remote.Dir(dir), told, a.notice))
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/model/train/records"
@@ -21,7 +19,7 @@ func runDataCheck(a *app, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := records.Check(a.ctx, job, records.Options{Roots: dataRoots(c, a.getenv), Notice: func(line string) { fmt.Fprintln(a.stderr, line) }})
+	report, err := records.Check(a.ctx, job, records.Options{Roots: dataRoots(c, a.getenv), Notice: a.notice})
 	if err != nil {
 		return err
 	}

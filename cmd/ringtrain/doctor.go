@@ -12,14 +12,12 @@ import (
 	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/model"
 	"ringtrain/ring"
-	"ringtrain/ring/build"
 	"ringtrain/ring/doctor"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/place"
-	"ringtrain/ring/launch/process"
 	"ringtrain/ring/phrase"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
@@ -145,7 +143,7 @@ func doctorOnHosts(a *app, c *cli.Context) error {
 		return out.ExaminationFailed(err)
 	}
 	cfg.Bare, cfg.Read = true, out.Verdict
-	a.readRanks(&cfg, out)
+	readRanks(a, &cfg, out)
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	if err == nil && (res.Code == exitcode.OK || !res.Unread && out.Told()) {
 		return out.Silent(res.Code)
@@ -178,27 +176,15 @@ func withoutHosts(list []hosts.Host, without []int) []hosts.Host {
 
 // doctorConfig returns the configuration of one rank of this command on each host.
 func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
-	cfg := launch.Config{
-		Self: true, NoInput: true, Env: a.rankEnviron(), Version: build.Current(version), Push: c.Bool("push"), Stderr: a.rawErr,
-		StartTimeout: cmp.Or(c.Duration("start-timeout"), doctor.DefaultLimit),
-		Notice:       func(text string) { fmt.Fprintln(a.stderr, text) },
-	}
-	if err := a.hostsOf(c, &cfg); err != nil {
+	cfg, err := launchConfig(a, c)
+	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, doctor.DefaultLimit)
+	if err = cmp.Or(err, a.hostsOf(c, &cfg)); err != nil {
 		return cfg, err
 	}
 	for i := range cfg.Hosts {
 		cfg.Hosts[i].Slots = 1
 	}
 	cfg.NP = len(cfg.Hosts)
-	self, err := process.Self()
-	if err != nil {
-		return cfg, exitcode.With(exitcode.Internal, err)
-	}
-	cfg.Program = []string{self, "doctor", "--start-timeout=" + cfg.StartTimeout.String()}
-	for _, set := range c.StringSlice("set") {
-		cfg.Program = append(cfg.Program, "--set="+set)
-	}
-	cfg.Program = append(cfg.Program, c.Args().Slice()...)
-	err = a.drawToken(&cfg)
-	return cfg, err
+	words := append([]string{"doctor", "--start-timeout=" + cfg.StartTimeout.String()}, optionsGiven(c, []cli.Flag{option("set")})...)
+	return cfg, runSelf(&cfg, append(words, c.Args().Slice()...)...)
 }

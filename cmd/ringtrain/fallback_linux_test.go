@@ -20,7 +20,7 @@ const (
 // limited returns the command line of 3 ranks of a job with limited files.
 func limited(b *box, blocks int, job ...string) []string {
 	limit := fmt.Sprintf(withoutMemory, "1", blocks)
-	return append([]string{"run", "-np", "3", "--json", "--restarts", "2", "sh", "-c", limit, "rank", self(b), "train"}, job...)
+	return append([]string{"run", "--verbose", "-np", "3", "--json", "--restarts", "2", "sh", "-c", limit, "rank", self(b), "train"}, job...)
 }
 
 // TestNoSharedMemory verifies that a job trains on a host that refuses shared memory,

@@ -25,13 +25,10 @@ import (
 
 // runConfig returns the configuration by the options of run, except the outputs.
 func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
-	cfg := launch.Config{
-		NP: c.Int("np"), Env: a.rankEnviron(), JobID: c.String("job-id"), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"),
-		Push: c.Bool("push"), Output: launch.Output{Tag: c.Bool("tag-output"), Stamp: c.Bool("timestamp-output"), OutputDir: c.String("output-dir")},
-		Grace: c.Duration("grace"), Timeout: c.Duration("timeout"), Restarts: c.Int("restarts"), Stderr: a.rawErr,
-		Notice: func(line string) { fmt.Fprintln(a.stderr, line) }, Quiet: c.Bool("quiet"),
-	}
-	err := errors.Join(a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg), wantInterface(c))
+	cfg, fault := launchConfig(a, c)
+	cfg.JobID, cfg.Quiet, cfg.Grace, cfg.Timeout, cfg.Restarts = c.String("job-id"), c.Bool("quiet"), c.Duration("grace"), c.Duration("timeout"), c.Int("restarts")
+	cfg.Tag, cfg.Stamp, cfg.OutputDir = c.Bool("tag-output"), c.Bool("timestamp-output"), c.String("output-dir")
+	err := errors.Join(fault, a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg), wantInterface(c))
 	if err = cmp.Or(err, wantProgram(c.Args().First(), &cfg)); err != nil {
 		return cfg, err
 	}
@@ -46,8 +43,46 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 			return cfg, exitcode.With(exitcode.Usage, errors.New("the number of ranks is missing, want -np N, or hosts with -H"))
 		}
 	}
-	err = a.drawToken(&cfg)
-	return cfg, err
+	return cfg, nil
+}
+
+// launchConfig returns what each launch takes of the options, with a token.
+func launchConfig(a *app, c *cli.Context) (launch.Config, error) {
+	cfg := launch.Config{
+		NP: c.Int("np"), Env: a.rankEnviron(), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"), Push: c.Bool("push"),
+		Stderr: a.rawErr, Notice: a.notice,
+	}
+	return cfg, a.drawToken(&cfg)
+}
+
+// runSelf has ranks run this program with arguments.
+func runSelf(cfg *launch.Config, arguments ...string) error {
+	self, err := process.Self()
+	cfg.Program, cfg.Self, cfg.NoInput = append([]string{self}, arguments...), true, true
+	return exitcode.With(exitcode.Internal, err)
+}
+
+// optionsGiven returns the options among flags that are set, as words of a command line.
+func optionsGiven(c *cli.Context, flags []cli.Flag) []string {
+	var words []string
+	for _, f := range flags {
+		name := f.Names()[0]
+		values := []string{fmt.Sprint(c.Value(name))}
+		if _, list := f.(*cli.StringSliceFlag); list {
+			values = c.StringSlice(name)
+		}
+		for _, value := range values {
+			if c.IsSet(name) {
+				words = append(words, "--"+name+"="+value)
+			}
+		}
+	}
+	return words
+}
+
+// without returns flags but some.
+func without(flags, some []cli.Flag) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return findFlag(some, f.Names()[0]) != nil })
 }
 
 // drawToken sets the token of a job that this process starts: the one that the environment
@@ -141,16 +176,18 @@ func (a *app) ranksOf(c *cli.Context, cfg *launch.Config) (err error) {
 // programsOf sets the programs of the ranks: those that the words name, or train of this
 // binary for a job. The word ringtrain names this binary, on other hosts the pushed one;
 // after "--" it is the one in PATH.
-func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
+func (a *app) programsOf(c *cli.Context, cfg *launch.Config) error {
 	words := c.Args().Slice()
 	isJob := job.IsName(words[0])
 	if words[0] == "--" {
 		words = words[1:]
 	}
 	if isJob {
-		cfg.Self, cfg.NoInput = true, true
-		cfg.Program, err = jobProgram(c, words)
-		return err
+		if len(words) > 1 {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("unexpected word %q after job %s", words[1], words[0]))
+		}
+		options := optionsGiven(c, without(jobFlags(), []cli.Flag{option("json"), option("progress")}))
+		return runSelf(cfg, append([]string{"train", words[0], "--start-timeout=" + c.Duration("start-timeout").String()}, options...)...)
 	}
 	parts := splitPrograms(words)
 	if len(parts[0]) == 0 {

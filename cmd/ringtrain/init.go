@@ -48,7 +48,7 @@ func runInit(a *app, c *cli.Context) error {
 		return err
 	}
 	t, err := look.Look(a.ctx, look.Options{
-		Names: names, Here: here, Roots: roots, Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+		Names: names, Here: here, Roots: roots, Notice: a.notice,
 		Label: c.String("label"), Number: c.Bool("regression"), Weight: c.String("weight"), Keys: c.StringSlice("key"),
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ func TestKilledRank(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("rank=%d", victim), func(t *testing.T) {
 			b := newBox(t)
-			p := b.start(append([]string{"run", "-np", "4"}, endless("--link", "tcp")...)...)
+			p := b.start(append([]string{"run", "--verbose", "-np", "4"}, endless("--link", "tcp")...)...)
 			p.await("step 20 ")
 			at := time.Now()
 			kill(t, b.rankPID(victim), syscall.SIGKILL)

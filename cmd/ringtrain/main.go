@@ -74,6 +74,9 @@ type app struct {
 	history        string          // of that run: a file, behind HOST: on another host; "": none, or unknown
 }
 
+// notice tells people a line.
+func (a *app) notice(line string) { fmt.Fprintln(a.stderr, line) }
+
 // dataOut returns standard output for what programs read, such as names of files: a terminal gets it
 // printable, a file or a pipe as it is.
 func (a *app) dataOut() io.Writer {

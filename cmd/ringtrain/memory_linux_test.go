@@ -26,7 +26,7 @@ func startCrowd(t *testing.T, n int, launched bool) *crowd {
 	t.Helper()
 	c := &crowd{box: newBox(t)}
 	if launched {
-		c.runner = c.start(append([]string{"run", "-np", strconv.Itoa(n)}, inMemory()...)...)
+		c.runner = c.start(append([]string{"run", "--verbose", "-np", strconv.Itoa(n)}, inMemory()...)...)
 		c.runner.await("step 10 ")
 		for rank := range n {
 			c.pids = append(c.pids, c.rankPID(rank))

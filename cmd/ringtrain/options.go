@@ -39,6 +39,7 @@ func option(name string) cli.Flag {
 		&cli.StringFlag{Name: "job-id", Usage: "`ID` that tells this job from others"},
 		&cli.IntFlag{Name: "restarts", Usage: "replace `N` lost ranks in all, if they come back (where the rendezvous is)"},
 		&cli.DurationFlag{Name: "lease", Value: rendezvous.DefaultLease, Usage: "`TIME` after which a silent rank is lost, from 1s; where the rendezvous is"},
+		&cli.StringFlag{Name: "progress", Value: "auto", Usage: "`HOW` a run shows how far it is: live, redrawn on a terminal; plain, in lines; auto, live where a person started this process"},
 		&cli.BoolFlag{Name: "watch", Usage: "look again each second until the job has ended"},
 		&cli.StringFlag{Name: "sizes", Usage: "`SIZES` of the buffers, as in 8,4KiB,8MiB, instead of --min and --max"},
 	}, name)
@@ -63,9 +64,8 @@ func jobFlags() []cli.Flag {
 		&cli.StringFlag{Name: "security", Usage: "`HOW` gradients travel between hosts: tls or auth; short for --set allreduce.security=HOW"},
 		&cli.BoolFlag{Name: "print-options", Usage: "print the job file that is in force, and end"},
 		&cli.BoolFlag{Name: "quiet", Usage: "print only warnings, errors and the result, and digests if standard error is no terminal"},
-		&cli.BoolFlag{Name: "verbose", Usage: "on a terminal print each line of each rank, digests too: none is left out; with --json also the load of each rank"},
-		&cli.StringFlag{Name: "progress", Value: "auto", Usage: "`HOW` a run shows how far it is: live, redrawn on a terminal; plain, in lines; auto, live where a person started this process"},
-		option("json"),
+		&cli.BoolFlag{Name: "verbose", Usage: "print each line of each rank, on a terminal digests, too: none is left out; with --json also the load of each rank"},
+		option("progress"), option("json"),
 	)
 }
 

@@ -17,7 +17,7 @@ func (a *app) findPlace(c *cli.Context) (place.Place, error) {
 	}
 	return p.Learn(a.ctx, place.LearnOptions{
 		Timeout: c.Duration("start-timeout"),
-		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },
+		Notice:  a.notice,
 	})
 }
 

@@ -27,7 +27,7 @@ func (b *box) trainRanks(n int, args ...string) ([]rankEnd, ended) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := b.run(append([]string{"run", "-np", strconv.Itoa(n), "sh", "-c", tellCode, "rank", self, "train"}, args...)...)
+	e := b.run(append([]string{"run", "--verbose", "-np", strconv.Itoa(n), "sh", "-c", tellCode, "rank", self, "train"}, args...)...)
 	var ends []rankEnd
 	for rank := range n {
 		lines := linesOf(e.stderr, rank)

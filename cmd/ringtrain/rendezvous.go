@@ -38,7 +38,7 @@ func runRendezvous(a *app, c *cli.Context) error {
 	alone, err := join.Serve(at, c.Bool("insecure"), rendezvous.ServerConfig{
 		WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: secret,
 		StartTimeout: c.Duration("start-timeout"), Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
-		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+		Notice: a.notice,
 	})
 	if err != nil {
 		return err

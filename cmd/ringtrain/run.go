@@ -20,7 +20,6 @@ import (
 	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/place"
-	"ringtrain/ring/launch/process"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -99,7 +98,7 @@ func runRun(a *app, c *cli.Context) error {
 			cfg.Program = append(cfg.Program, "--progress=live")
 		}
 	}
-	a.readRanks(&cfg, out)
+	readRanks(a, &cfg, out)
 	a.withParent = c.Bool("with-parent")
 	res, err := a.launchWith(cfg, c.String("interface"), rendezvous.ServerConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, NoticeSink: rendezvous.NoticeOwner,
@@ -113,8 +112,8 @@ func runRun(a *app, c *cli.Context) error {
 }
 
 // readRanks has out get what ranks write, whose events it reads with --json.
-func (a *app) readRanks(cfg *launch.Config, out *show.Reporter) {
-	cfg.Once, cfg.Told = cfg.Self && !out.Verbose && show.IsTerminal(a.rawErr), out.TellsEnd()
+func readRanks(a *app, cfg *launch.Config, out *show.Reporter) {
+	cfg.All, cfg.Once, cfg.Told = out.Verbose, cfg.Self && show.IsTerminal(a.rawErr), out.TellsEnd()
 	cfg.Stdout, cfg.Bare = out, cfg.Bare || out.JSON || out.IsLive()
 	if cfg.Read == nil && out.JSON {
 		cfg.Read = out.Pass
@@ -227,28 +226,3 @@ func programName(cfg launch.Config) string {
 
 // suspend stops this process until SIGCONT.
 func suspend() { syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }
-
-// jobProgram returns the command line of this binary's train for a job.
-func jobProgram(c *cli.Context, words []string) ([]string, error) {
-	if len(words) > 1 {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("unexpected word %q after job %s", words[1], words[0]))
-	}
-	self, err := process.Self()
-	if err != nil {
-		return nil, exitcode.With(exitcode.Internal, err)
-	}
-	argv := []string{self, "train", words[0], "--start-timeout=" + c.Duration("start-timeout").String()}
-	for _, f := range jobFlags() {
-		name := f.Names()[0]
-		switch {
-		case name == "json" || name == "progress" || !c.IsSet(name):
-		case name == "set":
-			for _, s := range c.StringSlice("set") {
-				argv = append(argv, "--set="+s)
-			}
-		default:
-			argv = append(argv, fmt.Sprintf("--%s=%v", name, c.Value(name)))
-		}
-	}
-	return argv, nil
-}

@@ -354,7 +354,7 @@ func TestR8OneRanksFault(t *testing.T) {
 		text := b.read("data-7", file)
 		b.write("data-7/"+file, changed(text, len(text)/2, text[len(text)/2]+1))
 		b.write("job.yaml", readFile(t, filepath.Join("testdata", "clicks.yaml")))
-		e := b.run("run", "-np", "20", "sh", "-c", tellCode, "rank", "sh", "-c",
+		e := b.run("run", "--verbose", "-np", "20", "sh", "-c", tellCode, "rank", "sh", "-c",
 			`d=data; [ $RINGTRAIN_RANK = 7 ] && d=data-7; exec "$0" train job.yaml --data $d`, self(b))
 		for rank := range 20 {
 			lines := linesOf(e.stderr, rank)
@@ -373,7 +373,7 @@ func TestR8OneRanksFault(t *testing.T) {
 			b.write(dir+"/test.libsvm", twentyTimes("1e00"))
 		}
 		b.write("job.yaml", readFile(t, filepath.Join("testdata", "libsvm.yaml")))
-		e := b.run("run", "-np", "20", "sh", "-c", tellCode, "rank", "sh", "-c",
+		e := b.run("run", "--verbose", "-np", "20", "sh", "-c", tellCode, "rank", "sh", "-c",
 			`d=data; [ $RINGTRAIN_RANK = 7 ] && d=data-7; exec "$0" train job.yaml --set input.batch=40 --data $d`, self(b))
 		want := regexp.MustCompile(`rank 7 on \S+ at step [01]: (loss of record \d+( \(first in layer \S+\))?|gradient of \S+|loss of record \d+( \(first in layer \S+\))? and gradient of \S+) (is|are) not finite`)
 		for rank := range 20 {
@@ -389,7 +389,7 @@ func TestR8OneRanksFault(t *testing.T) {
 	t.Run(caseName("R8", "full"), func(t *testing.T) {
 		b := newBox(t).lasting(2 * time.Minute)
 		line := []string{"-m", "sh", "-c", `mkdir ckpt && mount -t tmpfs -o size=16k tmpfs ckpt && exec "$0" "$@"`, self(b),
-			"run", "-np", "20", "sh", "-c", tellCode, "rank", self(b), "train"}
+			"run", "--verbose", "-np", "20", "sh", "-c", tellCode, "rank", self(b), "train"}
 		e := b.startProgram("unshare", append(line, digits(5, "--set", "checkpoint.dir=ckpt/d", "--set", "export.savedmodel=")...)...).wait()
 		if strings.Contains(e.stderr, "mount:") || strings.Contains(e.stderr, "unshare:") {
 			t.Skip("no mounts here: " + e.stderr)

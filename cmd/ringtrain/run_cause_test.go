@@ -35,7 +35,7 @@ func TestRunTellsCause(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			e := newBox(t).must(tt.code, "run", "-np", "4", "--json", "sh", "-c", tt.script)
+			e := newBox(t).must(tt.code, "run", "--verbose", "-np", "4", "--json", "sh", "-c", tt.script)
 			cause := strings.TrimSpace(e.last())
 			if !strings.HasPrefix(cause, "ringtrain: "+tt.want) {
 				t.Errorf("last line %q, want %q", cause, tt.want)
@@ -72,7 +72,7 @@ func TestRunTellsRefusal(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			e := newBox(t).must(tt.code, "run", "-np", "3", "--job-id", "mine", "--json", "sh", "-c", tt.script)
+			e := newBox(t).must(tt.code, "run", "--verbose", "-np", "3", "--job-id", "mine", "--json", "sh", "-c", tt.script)
 			want := fmt.Sprintf(`^ringtrain: rank 1 \(pid (\d+)\) ended with exit code %d: (.*%s)$`, tt.code, regexp.QuoteMeta(tt.want))
 			last := regexp.MustCompile(want).FindStringSubmatch(strings.TrimSpace(e.last()))
 			if last == nil {

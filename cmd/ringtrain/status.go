@@ -59,7 +59,7 @@ func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Con
 		return show.StatusTable(a.stdout, jobs)
 	}
 	if c.Bool("watch") {
-		w := &joblist.Watcher{Look: look, Show: write, Notice: func(text string) { fmt.Fprintln(a.stderr, text) }}
+		w := &joblist.Watcher{Look: look, Show: write, Notice: a.notice}
 		return w.Run(ctx)
 	}
 	l, err := look(ctx)
@@ -113,8 +113,7 @@ func answers(j joblist.Job) bool { return j.Err == nil }
 
 // localStatus shows the job of this host with an id, or the only job, or a list of all.
 func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error {
-	notice := func(text string) { fmt.Fprintln(a.stderr, text) }
-	jobs := joblist.Jobs(ctx, id, notice)
+	jobs := joblist.Jobs(ctx, id, a.notice)
 	if first := slices.IndexFunc(jobs, answers); len(jobs) == 1 || id != "" && first >= 0 {
 		j := jobs[max(first, 0)]
 		look := func(ctx context.Context) (joblist.Source, error) {
@@ -124,7 +123,7 @@ func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error 
 	}
 	for _, j := range jobs {
 		if !answers(j) {
-			notice(fmt.Sprintf("%s (pid %d): %v", j.Command, j.PID, j.Err))
+			a.notice(fmt.Sprintf("%s (pid %d): %v", j.Command, j.PID, j.Err))
 		}
 	}
 	jobs = slices.DeleteFunc(jobs, func(j joblist.Job) bool { return !answers(j) })
@@ -132,7 +131,7 @@ func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error 
 	case id != "":
 		return exitcode.With(exitcode.Retry, fmt.Errorf("no job %s of yours on this host", id))
 	case len(jobs) == 0:
-		notice("no job of yours on this host")
+		a.notice("no job of yours on this host")
 		return nil
 	case c.Bool("watch"):
 		return exitcode.With(exitcode.Usage, fmt.Errorf("%s of yours on this host, want one for --watch: %s", phrase.Count(len(jobs), "job"), idsOf(jobs)))

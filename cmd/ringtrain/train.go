@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,7 +224,7 @@ func (a *app) meetConfig(c *cli.Context, at place.Place, out *show.Reporter) (jo
 		Token: secret, Insecure: c.Bool("insecure"), Version: build.Current(version), StartTimeout: c.Duration("start-timeout"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Waiting: func(w rendezvous.Waiting) { out.Waiting(w) },
-		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },
+		Notice:  a.notice,
 	}, err
 }
 

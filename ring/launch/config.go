@@ -68,8 +68,9 @@ type Output struct {
 	Read      Reader // of rank 0's standard output; nil: the outputs get it as it is
 	Tag       bool   // lines begin with [rank,stdout] or [rank,stderr]
 	Stamp     bool   // lines begin with the time
-	Once      bool   // a line of standard error that another rank has written is left out; the reason for its end is in any case
-	Told      bool   // the caller tells why ranks end: their own lines of it are left out
+	All       bool   // no line is left out; else a reason for the end is that another rank has given
+	Once      bool   // so is any line of standard error that another rank has written
+	Told      bool   // the caller tells why ranks end: their own lines of it are left out, too
 	OutputDir string // gets the outputs, too, without a prefix; "": none
 	OneOutput bool   // Stdout and Stderr lead to the same place, such as a terminal: their order is kept
 }

@@ -21,8 +21,7 @@ import (
 type rankOutputs struct {
 	mux   *outputMux
 	ranks [][2]rankOutput // standard output and standard error of each rank
-	once  bool            // as Output.Once
-	told  bool            // as Output.Told
+	leave Output          // All, Once and Told
 
 	mu   sync.Mutex
 	said map[string]int // text of a line: the first rank that has written it
@@ -75,7 +74,7 @@ const (
 func newRankOutputs(c *Config) (*rankOutputs, error) {
 	v := &rankOutputs{
 		mux: newOutputMux(c.Stdout, c.Stderr, c.OneOutput, c.Notice), ranks: make([][2]rankOutput, c.worldSize()),
-		once: c.Once, told: c.Told, said: map[string]int{},
+		leave: c.Output, said: map[string]int{},
 	}
 	for rank := range v.ranks {
 		for i, name := range [2]string{"stdout", "stderr"} {
@@ -209,10 +208,9 @@ func (r *rankOutputs) sift(rank int) {
 			o.reason = phrase.Foreign(string(bytes.TrimSpace(reason)), maxReason)
 			o.mu.Unlock()
 		}
-		if ends && r.told || (ends || r.once) && r.isSaid(rank, text) {
-			continue
+		if r.leave.All || !(ends && r.leave.Told) && !((ends || r.leave.Once) && r.isSaid(rank, text)) {
+			kept = append(kept, line...)
 		}
-		kept = append(kept, line...)
 	}
 	o.text = kept
 }

@@ -134,7 +134,7 @@ func TestRankOutputsFault(t *testing.T) {
 }
 
 // TestRankOutputsOnce verifies which lines of standard error are left out: a reason for the end that another rank has
-// given, with once any line that another rank has written, and with told each reason. Files have all.
+// given, with Once any line that another rank has written, with Told each reason, and with All none. Files have all.
 func TestRankOutputsOnce(t *testing.T) {
 	for _, tt := range []struct {
 		output Output
@@ -144,6 +144,7 @@ func TestRankOutputsOnce(t *testing.T) {
 		{Output{Tag: true}, "[0,stderr] a\n[0,stderr] ringtrain: b\n[1,stderr] a\n[1,stderr] a\n[1,stderr] ringtrain: c\n"},
 		{Output{Once: true}, "[0] a\n[0] ringtrain: b\n[1] ringtrain: c\n"},
 		{Output{Told: true}, "[0] a\n[1] a\n[1] a\n"},
+		{Output{Once: true, Told: true, All: true}, "[0] a\n[0] ringtrain: b\n[1] a\n[1] a\n[1] ringtrain: b\n[1] ringtrain: c\n"},
 	} {
 		var errs bytes.Buffer
 		tt.output.OutputDir = t.TempDir()

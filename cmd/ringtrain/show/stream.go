@@ -162,7 +162,7 @@ func (r *Reporter) end(s report.Stamped, line []byte, res launch.Result) {
 
 // tellReasons tells why ranks have ended, where the launcher has left that to this process, but what the end tells.
 func (r *Reporter) tellReasons(res launch.Result, end string) {
-	if !r.TellsEnd() {
+	if !r.TellsEnd() || r.Verbose {
 		return
 	}
 	told := end + "\n" + res.Text
