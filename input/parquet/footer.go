@@ -32,7 +32,7 @@ type rowGroup struct {
 
 // chunk is where the pages of a column lie.
 type chunk struct {
-	codec                    int64
+	codec, physical          int64
 	values                   int64
 	compressed, uncompressed int64 // bytes
 	data, dictionary         int64 // offsets of the first page of each kind, 0 for none
@@ -132,7 +132,7 @@ func readGroup(c *compact) (g rowGroup) {
 func readChunk(c *compact) (k chunk) {
 	c.fields(func(id int64, kind byte) bool {
 		if id == 3 && kind == thriftStruct {
-			c.numbers(map[int64]*int64{4: &k.codec, 5: &k.values, 6: &k.uncompressed, 7: &k.compressed, 9: &k.data, 11: &k.dictionary})
+			c.numbers(map[int64]*int64{1: &k.physical, 4: &k.codec, 5: &k.values, 6: &k.uncompressed, 7: &k.compressed, 9: &k.data, 11: &k.dictionary})
 			return true
 		}
 		k.elsewhere = k.elsewhere || id == 1

@@ -187,6 +187,8 @@ func (r *reading) begin(f *File, w *wanted, k, g int) error {
 		return errors.New("is encrypted, want Parquet that is not")
 	case chunk.elsewhere:
 		return errors.New("lies in another file, want it in the same")
+	case chunk.physical != c.physical:
+		return fmt.Errorf("has values of type %d, and the schema says %d", chunk.physical, c.physical)
 	case err != nil:
 		return err
 	}
