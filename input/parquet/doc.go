@@ -14,6 +14,9 @@
 // are such that the same rows as CSV make the same bits: a float32 of which a mean is to be learnt is the decimal number
 // that stands for it.
 //
+// The reader is our own: of files with flipped bits parquet-go 0.32 panics, takes gigabytes, or goes on with wrong values.
+// It is the oracle of the tests.
+//
 // Nothing that a file says of itself is believed. Footers and headers take no memory for what is not there, and a page
 // inflates to what input.max_inflate allows. The errors name file, column, row group and byte.
 package parquet

@@ -152,7 +152,7 @@ func (f *footer) check(end int64, limits input.Limits) error {
 		}
 		rows += g.rows
 		for k, c := range g.chunks {
-			if first := c.first(); first < 4 || c.compressed < 0 || c.uncompressed < 0 || c.values < 0 || first > end || c.compressed > end-first {
+			if first := c.first(); g.rows > 0 && first < 4 || c.compressed < 0 || c.uncompressed < 0 || c.values < 0 || first > end || c.compressed > end-first {
 				return fmt.Errorf("footer: column %d of row group %d lies at byte %d and has %d bytes, want it before byte %d", k, i, first, c.compressed, end)
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"ringtrain/input"
-	"ringtrain/input/column"
 	"ringtrain/ring/exitcode"
 )
 
@@ -78,17 +77,12 @@ func readAll(t testing.TB, dir string, file []byte) error {
 	if err := os.WriteFile(name, file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := OpenFile(name, input.Limits{})
+	r, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) bool { return false })
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, c := range f.Columns() {
-		if c.Fault == nil {
-			names = append(names, c.Name)
-		}
-	}
-	return f.Each(t.Context(), names, func(int, []column.Cell) error { return nil })
+	defer r.Close()
+	return r.Each(t.Context(), 0, r.Records(), func(*Row) error { return nil })
 }
 
 // TestLies verifies that a footer that says what cannot be ends with exitcode.BadData and the file, and so do what is not

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"ringtrain/input"
-	"ringtrain/input/column"
 	"ringtrain/ring/exitcode"
 )
 
@@ -64,14 +63,13 @@ func TestInteropTypes(t *testing.T) {
 	if cells < 5_000_000 || len(types) < 46 {
 		t.Errorf("%d cells of %d types, want more", cells, len(types))
 	}
-	refused, err := OpenFile(filepath.Join(dir, "refused.parquet"), input.Limits{})
-	if err != nil {
-		t.Fatal(err)
+	refused, err := OpenRows([]string{filepath.Join(dir, "refused.parquet")}, input.Folders{}, input.Limits{}, func(string) bool { return false })
+	if err != nil || !slices.Equal(refused.Names, []string{"ok"}) {
+		t.Fatalf("error %v, or columns that are read: %v", err, refused.Names)
 	}
-	for name, want := range map[string]string{"map": "is a map", "lists": "is a list of lists", "structs": "is a list of structs", "maps": "is a list of maps", "ok": ""} {
-		err := refused.Each(t.Context(), []string{name}, func(int, []column.Cell) error { return nil })
-		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), "column "+name+" "+want) || exitcode.Of(err) != exitcode.BadData) {
-			t.Errorf("column %s: error %v, want %q", name, err, want)
+	for i, want := range []string{"map is a map", "lists is a list of lists", "structs is a list of structs", "maps is a list of maps"} {
+		if err := refused.Unread[i]; !strings.Contains(err.Error(), "refused.parquet: column "+want) || exitcode.Of(err) != exitcode.BadData {
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }

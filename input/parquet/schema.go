@@ -134,6 +134,7 @@ type Column struct {
 	element
 	leaf       int  // number of its chunk
 	digits     bool // a boolean is written as 0 or 1
+	days       bool // a timestamp is written without its time
 	definition int  // level of a value that is there
 }
 

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -73,6 +74,9 @@ func Open(ctx context.Context, files []string, c Config) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{config: c}
+	if len(all) > 0 && !slices.ContainsFunc(all, func(f *File) bool { return f.Records() > 0 }) {
+		return nil, all[0].fault(errors.New("no records in it, or in other files"))
+	}
 	s.facts.Sequential = decodedBytes(all, columns) > heldBytes
 	most := int64(2 * heldBytes)
 	if s.facts.Sequential {
@@ -149,7 +153,7 @@ func (s *Set) prepare(ctx context.Context) error {
 	columns := c.Columns.Columns()
 	s.facts.Features = int(columns.Size())
 	switch {
-	case !c.Tolerate && s.count > 0:
+	case !c.Tolerate:
 		var b input.Batch
 		return s.eachOf(0, func(r *reader) error { b.Reset(); return r.runner.Append(&b, r.cells) }, unless(false))
 	case c.Learn:
@@ -371,6 +375,32 @@ func (w *wanted) find(files []*File, folders input.Folders, key string) error {
 		if of := w.in[max(first, 0)]; !c.goesWith(of, w.form) {
 			return files[k].fault(fmt.Errorf("column %s is %s, want %s as in %s", w.name, c.about(), of.about(), files[first].Name))
 		}
+	}
+	return w.findDays(files)
+}
+
+// findDays has timestamps without an offset written as days if all of them are at midnight, as pandas does. The first that
+// is not ends the search.
+func (w *wanted) findDays(files []*File) error {
+	if w.form != column.AsText || !slices.ContainsFunc(w.in, func(c *Column) bool { return c.Kind == Timestamp && !c.utc }) {
+		return nil
+	}
+	t := newTable(files, []wanted{*w}, 0)
+	defer t.Close()
+	for at := range t.blocks() {
+		held, err := t.loaded.Get(at)
+		if err != nil {
+			return err
+		}
+		later := slices.ContainsFunc(held.Data[0].texts, func(text []byte) bool { return len(text) > 0 && !bytes.HasSuffix(text, []byte(" 00:00:00")) })
+		t.loaded.Put(held)
+		if later {
+			return nil
+		}
+	}
+	for k, c := range w.in {
+		day := *c
+		day.days, w.in[k] = true, &day
 	}
 	return nil
 }

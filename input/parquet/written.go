@@ -208,6 +208,9 @@ func (c *Column) appendStamp(dst, raw []byte) []byte {
 		t = time.Unix(v/second, v%second*(1e9/second))
 	}
 	t = t.UTC()
+	if c.days {
+		return t.AppendFormat(dst, time.DateOnly)
+	}
 	dst = appendFraction(t.AppendFormat(dst, time.DateTime), t)
 	if c.utc {
 		dst = append(dst, "+00:00"...)

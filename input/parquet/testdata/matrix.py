@@ -101,6 +101,7 @@ TYPES = {
     "time_ns": (pa.time64("ns"), times(10 ** 9), time_text(10 ** 9), [SPLIT]),
     **{"stamp_%s%s" % (u, "_utc" if tz else ""): (pa.timestamp(u, tz), stamps(u, tz), stamp_text(u, tz), [DELTA, SPLIT])
        for u in ("s", "ms", "us", "ns") for tz in (None, "Europe/Zurich")},
+    "midnight": (pa.timestamp("us"), lambda i: (i - 300) * 86400 * 10 ** 6, lambda v: (datetime.date(1970, 1, 1) + datetime.timedelta(seconds=v // 10 ** 6)).isoformat(), [DELTA]),
     "null": (pa.null(), lambda i: None, str, []),
 }
 LISTS = {
@@ -151,7 +152,7 @@ def struct_of(arrays, nulls):
 
 def as_pandas(table, expected):
     """Checks the texts of types that to_csv writes alike whatever other cells their column has."""
-    same = [n for n in table.column_names if n in expected and n.startswith(("int", "uint", "float32", "float64", "string", "large_string", "category", "decimal", "date", "uuid"))]
+    same = [n for n in table.column_names if n in expected and n.startswith(("int", "uint", "float32", "float64", "string", "large_string", "category", "decimal", "date", "uuid", "midnight"))]
     frame = table.select(same).to_pandas(types_mapper={getattr(pa, k)(): getattr(pd, k[0].upper() + "I" + k[2:] + "Dtype" if k[0] == "u" else "I" + k[1:] + "Dtype")() for k in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")}.get)
     got = pd.read_csv(io.StringIO(frame.to_csv(index=False)), dtype=str, keep_default_na=False)
     for n in same:
