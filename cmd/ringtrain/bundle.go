@@ -64,6 +64,9 @@ func predictByBundle(a *app, c *cli.Context, to *input.Output) error {
 		}
 		return p.Rows(some.Rows, some.Row)
 	})
+	if err == nil {
+		err = p.Close()
+	}
 	if err == nil && to != nil {
 		err = to.Commit()
 	}

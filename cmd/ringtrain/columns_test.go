@@ -112,7 +112,7 @@ func TestPredictPipe(t *testing.T) {
 	}
 	piped(65, "bad.csv | ringtrain predict clicks.yaml - --to never.csv")
 	for args, want := range map[string]string{
-		"- new.csv": "- is among the files", "new.csv --to out.txt": "want a name that ends in .csv or .jsonl", "- --json --csv": "want one of them",
+		"- new.csv": "- is among the files", "new.csv --to out.txt": "want a name that ends in .csv, .jsonl or .parquet", "- --json --csv": "want one of them",
 	} {
 		if e := b.must(64, append([]string{"predict", "clicks.yaml"}, strings.Fields(args)...)...); !strings.Contains(e.last(), want) {
 			t.Errorf("predict %s: last line %q, want %s", args, e.last(), want)

@@ -293,7 +293,7 @@ func forceFlag(what string) cli.Flag {
 func predictFlags() []cli.Flag {
 	return append([]cli.Flag{
 		option("from"), option("data"), option("set"),
-		&cli.StringFlag{Name: "to", Usage: "`FILE` to write to, .csv or .jsonl, also .gz (default: CSV on standard output)"}, forceFlag("file of --to"),
+		&cli.StringFlag{Name: "to", Usage: "`FILE` to write to, .csv or .jsonl, also .gz, or .parquet (default: CSV on standard output)"}, forceFlag("file of --to"),
 		&cli.BoolFlag{Name: "csv", Usage: "changes nothing: CSV is the form of standard output"}, option("json"),
 	}, bundleFlags()...)
 }

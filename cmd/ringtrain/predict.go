@@ -70,6 +70,9 @@ func runPredict(a *app, c *cli.Context) error {
 	if err == nil {
 		err = s.Predict(a.ctx, func(all []trained.Prediction) error { return p.Write(s.Form().Classes, all) })
 	}
+	if err == nil {
+		err = p.Close()
+	}
 	if err == nil && to != nil {
 		err = to.Commit()
 	}
@@ -94,8 +97,8 @@ func predictionsTo(c *cli.Context) (*input.Output, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if plain := strings.TrimSuffix(name, ".gz"); !strings.HasSuffix(plain, ".csv") && !isJSONLines(plain) {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--to is %s, want a name that ends in .csv or .jsonl", name))
+	if plain := strings.TrimSuffix(name, ".gz"); !strings.HasSuffix(plain, ".csv") && !isJSONLines(plain) && !isParquet(name) {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--to is %s, want a name that ends in .csv, .jsonl or .parquet", name))
 	}
 	to, err := input.Create(name, c.Bool("force"))
 	if errors.Is(err, fs.ErrExist) {
@@ -108,11 +111,15 @@ func isJSONLines(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl")
 }
 
+func isParquet(name string) bool { return strings.HasSuffix(name, ".parquet") }
+
 // predictionsOf returns what writes predictions: to a file, or to standard output.
 func predictionsOf(a *app, c *cli.Context, f show.Fields, to *input.Output) (*show.Predictions, error) {
 	switch {
 	case to != nil && isJSONLines(c.String("to")):
 		return show.JSONPredictions(to, f, false), nil
+	case to != nil && isParquet(c.String("to")):
+		return show.ParquetPredictions(to, f)
 	case to != nil:
 		return show.CSVPredictions(to, f)
 	case wantsJSON(c, a.getenv):

@@ -185,3 +185,40 @@ func TestLookLakeTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestLookParquet verifies what init says of a file without a column beside the label, of one without a record, and of a
+// column that cannot be read, which it leaves out.
+func TestLookParquet(t *testing.T) {
+	type one struct {
+		Y int64 `parquet:"y"`
+	}
+	type two struct {
+		Y int64            `parquet:"y"`
+		M map[string]int64 `parquet:"m"`
+		A float64          `parquet:"a"`
+	}
+	file := func(fill func(out *bytes.Buffer) error) Options {
+		var out bytes.Buffer
+		if err := fill(&out); err != nil {
+			t.Fatal(err)
+		}
+		return Options{Names: []string{write(t, "f.parquet", out.String())}}
+	}
+	var notices []string
+	for want, o := range map[string]Options{
+		"f.parquet has 1 column, want a label and one column more": file(func(out *bytes.Buffer) error { return parquet.Write(out, []one{{1}, {0}}) }),
+		"f.parquet has no record":                                  file(func(out *bytes.Buffer) error { return parquet.Write(out, []typedRow{}) }),
+	} {
+		if _, err := Look(t.Context(), o); exitcode.Of(err) != exitcode.BadData || !strings.HasSuffix(fmt.Sprint(err), want) {
+			t.Errorf("error %v (%d), want %s", err, exitcode.Of(err), want)
+		}
+	}
+	o := file(func(out *bytes.Buffer) error {
+		return parquet.Write(out, []two{{1, map[string]int64{"k": 1}, 2}, {0, nil, 3}, {1, nil, 2}, {0, nil, 5}})
+	})
+	o.Notice = func(line string) { notices = append(notices, line) }
+	table, err := Look(t.Context(), o)
+	if err != nil || len(table.Columns) != 2 || len(notices) != 1 || !strings.Contains(notices[0], "column m") || !strings.HasSuffix(notices[0], "it is left out") {
+		t.Errorf("%+v, notices %q, error %v", table, notices, err)
+	}
+}

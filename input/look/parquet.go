@@ -11,6 +11,7 @@ import (
 	"ringtrain/input/convert"
 	"ringtrain/input/parquet"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/phrase"
 )
 
 // byCell says that no column is read as numbers whatever its type is.
@@ -27,6 +28,9 @@ func (t *Table) lookTable(ctx context.Context, o Options) error {
 		if o.Notice != nil {
 			o.Notice(fmt.Sprintf("%v: it is left out", err))
 		}
+	}
+	if len(rows.Names) < 2 {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s has %s, want a label and one column more", o.files[0], phrase.Count(len(rows.Names), "column")))
 	}
 	at, err := findLabel(rows.Names, o.Label)
 	if err != nil {

@@ -3,12 +3,13 @@ package show
 import (
 	"encoding/csv"
 	"io"
-	"ringtrain/model/train/report"
 	"slices"
 	"strconv"
 	"time"
 
+	"ringtrain/input/parquet"
 	"ringtrain/model/graph"
+	"ringtrain/model/train/report"
 	"ringtrain/model/train/trained"
 )
 
@@ -37,13 +38,16 @@ func FieldsOf(f trained.Form) Fields {
 	return Fields{f.Keys, answer, texts}
 }
 
-// Predictions writes predictions as CSV with a header, or as lines of JSON.
+// Predictions writes predictions as CSV with a header, as lines of JSON, or as Parquet.
 type Predictions struct {
 	names  []string // of the fields of a prediction
 	texts  []bool   // of each field: it is a text, else a number
 	fields []string // of the line
 
-	csv *csv.Writer // nil: JSON
+	csv     *csv.Writer
+	parquet *parquet.Writer
+
+	// without both:
 
 	json   io.Writer
 	events bool // each line is an event
@@ -57,6 +61,33 @@ func CSVPredictions(w io.Writer, f Fields) (*Predictions, error) {
 	p := newPredictions(f)
 	p.csv = csv.NewWriter(w)
 	return p, p.csv.Write(p.names)
+}
+
+// ParquetPredictions returns a writer of Parquet, which Close ends, of the columns that CSV has: texts, whole numbers and
+// numbers.
+func ParquetPredictions(w io.Writer, f Fields) (*Predictions, error) {
+	p := newPredictions(f)
+	columns := make([]parquet.Field, len(p.names))
+	for i, name := range p.names {
+		columns[i] = parquet.Field{Name: name, Kind: parquet.Float}
+		switch isNumber := len(f.Keys) == 0 && i == 0; {
+		case p.texts[i]:
+			columns[i].Kind = parquet.Text
+		case isNumber, name == "class":
+			columns[i].Kind = parquet.Integer
+		}
+	}
+	var err error
+	p.parquet, err = parquet.NewWriter(w, columns)
+	return p, err
+}
+
+// Close ends what is written.
+func (p *Predictions) Close() error {
+	if p.parquet == nil {
+		return nil
+	}
+	return p.parquet.Close()
 }
 
 // JSONPredictions returns a writer of lines of JSON, of the fields that CSV has; of events if events is true.
@@ -106,9 +137,12 @@ func (p *Predictions) Rows(n int, row func(dst []string, i int) []string) error 
 	for i := range n {
 		p.fields = row(p.fields, i)
 		var err error
-		if p.csv != nil {
+		switch {
+		case p.csv != nil:
 			err = p.csv.Write(p.fields)
-		} else {
+		case p.parquet != nil:
+			err = p.parquet.Write(p.fields)
+		default:
 			err = p.object()
 		}
 		if err != nil {

@@ -2,14 +2,22 @@ package show
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"ringtrain/input"
+	"ringtrain/input/parquet"
 	"ringtrain/model/train/trained"
 )
 
@@ -54,6 +62,9 @@ func TestPredictionFields(t *testing.T) {
 		if object := strings.Replace(strings.TrimSpace(objects.String()), `"time":`, `"key_time":`, 1); object != tt.json {
 			t.Errorf("%s: JSON\n%s\nwant\n%s", tt.name, object, tt.json)
 		}
+		if table := parquetOf(t, tt.form, tt.one); table != tt.csv {
+			t.Errorf("%s: Parquet\n%s\nwant\n%s", tt.name, table, tt.csv)
+		}
 		var event, want map[string]any
 		if err := json.Unmarshal(events.Bytes(), &event); err != nil || event["event"] != "prediction" || event["time"] == "" {
 			t.Errorf("%s: event %s, error %v", tt.name, &events, err)
@@ -67,6 +78,50 @@ func TestPredictionFields(t *testing.T) {
 			t.Errorf("%s: event %v, want %v", tt.name, event, want)
 		}
 	}
+}
+
+// parquetOf writes a prediction as Parquet, and returns it as CSV.
+func parquetOf(t *testing.T, form trained.Form, one trained.Prediction) string {
+	name := filepath.Join(t.TempDir(), "a.parquet")
+	out, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	p, err := ParquetPredictions(out, FieldsOf(form))
+	if err == nil {
+		err = errors.Join(p.Write(form.Classes, []trained.Prediction{one}), p.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := parquet.OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var text strings.Builder
+	fmt.Fprintln(&text, strings.Join(rows.Names, ","))
+	err = rows.Each(t.Context(), 0, rows.Records(), func(row *parquet.Row) error {
+		var cells []string
+		for i, c := range row.Cells {
+			cell := string(c.Text)
+			if !p.texts[i] {
+				v, err := strconv.ParseFloat(cmp.Or(cell, "NaN"), 64)
+				if err != nil {
+					return err
+				}
+				cell = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+			cells = append(cells, cell)
+		}
+		fmt.Fprintln(&text, strings.Join(cells, ","))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 // TestPredictionRows verifies that a prediction is one row of as many fields as the others, whatever its key.

@@ -86,7 +86,7 @@ func (s *sample) Append(b *input.Batch, records ...int) error {
 func copied(cells []column.Cell) []column.Cell {
 	all := make([]column.Cell, len(cells))
 	for i, c := range cells {
-		all[i] = column.Cell{Text: slices.Clone(c.Text), IDs: slices.Clone(c.IDs), Values: slices.Clone(c.Values)}
+		all[i] = column.Cell{Text: slices.Clone(c.Text), IDs: slices.Clone(c.IDs), Values: slices.Clone(c.Values), Doubles: slices.Clone(c.Doubles)}
 		for _, text := range c.Texts {
 			all[i].Texts = append(all[i].Texts, slices.Clone(text))
 		}
