@@ -179,3 +179,82 @@ func TestObjectsOfCommands(t *testing.T) {
 		t.Error("objects are converted to other records than local files")
 	}
 }
+
+// TestObjectsDiffer verifies that ranks of two hosts whose objects have other ETags end with 64 and name both, although size
+// and name are the same.
+func TestObjectsDiffer(t *testing.T) {
+	parts := lakeRows()
+	b := newBox(t)
+	b.write("job.yaml", lakeJob)
+	port := freePorts(t, 1)[0]
+	var ranks []*testProcess
+	for rank, last := range []string{"e", "d"} {
+		text := strings.TrimSuffix(parts[0], "e\n") + last + "\n"
+		host := b.with(objects(t, map[string]string{"x.csv": text}, nil)...).with("XDG_CACHE_HOME=" + t.TempDir()).with(rankVariables(rank, 2, port)...)
+		ranks = append(ranks, host.start("train", "job.yaml", "--set", "input.train.files=s3://lake/x.csv"))
+	}
+	for _, p := range ranks {
+		e := p.wait()
+		if e.code != 64 || strings.Count(e.stderr, "s3://lake/x.csv ") < 2 || !strings.Contains(e.stderr, "the objects differ: input.train is ") {
+			t.Errorf("ended with %d:\n%s", e.code, e.stderr)
+		}
+	}
+}
+
+// TestBadObject verifies that the message of a bad record names the object by its URL, with its line, for people and in --json.
+func TestBadObject(t *testing.T) {
+	b := newBox(t)
+	b.write("job.yaml", lakeJob)
+	far := b.with(objects(t, map[string]string{"data/x.csv": "y,n,city\n1,2,a\n0,many,b\n"}, nil)...)
+	e := far.must(65, "train", "job.yaml", "--json", "--set", "input.train.files=s3://lake/data")
+	for _, text := range []string{e.stdout, e.stderr} {
+		if !strings.Contains(text, "s3://lake/data/x.csv:3: ") || strings.Contains(text, "/objects/") {
+			t.Errorf("says %s", text)
+		}
+	}
+}
+
+// TestKilledCopy kills a rank by -9 amid a copy. It verifies that nothing with the name of a copy is left, and that the next
+// run copies and removes what is left.
+func TestKilledCopy(t *testing.T) {
+	parts := lakeRows()
+	b := newBox(t)
+	b.write("job.yaml", lakeJob)
+	var free atomic.Bool
+	asked := make(chan bool, 100)
+	env := objects(t, map[string]string{"data/x.csv": parts[0], "data/y.csv": parts[1]}, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Range") != "" && !free.Load() {
+				w.Header().Set("Content-Length", "4000")
+				w.WriteHeader(http.StatusPartialContent)
+				w.Write([]byte(parts[0][:100]))
+				w.(http.Flusher).Flush()
+				asked <- true
+				<-r.Context().Done()
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	far := b.with(env...)
+	job := []string{"train", "job.yaml", "--set", "input.train.files=s3://lake/data"}
+	p := far.start(job...)
+	<-asked
+	p.signal(os.Kill)
+	p.wait()
+	left := func(pattern string) []string {
+		found, err := filepath.Glob(filepath.Join(b.home, ".cache", "ringtrain", "records", "objects", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if drafts, all := left("*.draft-*"), left("*-*-*"); len(drafts) == 0 || len(drafts) != len(all) {
+		t.Errorf("the killed process leaves %q", all)
+	}
+	free.Store(true)
+	far.must(0, job...)
+	if drafts, all := left("*.draft-*"), left("*-*-*"); len(drafts) > 0 || len(all) != 2 {
+		t.Errorf("the next one leaves %q", all)
+	}
+}

@@ -109,3 +109,14 @@ func shown(u *url.URL) string {
 func usage(format string, args ...any) error {
 	return exitcode.With(exitcode.Usage, fmt.Errorf("input: "+format, args...))
 }
+
+// copied matches the path of a copy up to its bucket or host.
+var copied = regexp.MustCompile(`[^\s"',:]*/objects/[0-9a-f]{16}-[0-9a-f]{16}-\d+/(s3|https)/`)
+
+// Named returns a text with the URLs of objects in the place of the paths of their copies.
+func Named(text string) string {
+	if !strings.Contains(text, "/objects/") {
+		return text
+	}
+	return copied.ReplaceAllString(text, "$1://")
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"ringtrain/input/remote"
 	"ringtrain/ring/phrase"
 )
 
@@ -42,9 +43,9 @@ func (p printable) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// printed returns a text in which each line is a foreign text of at most most bytes. Tabs stay.
+// printed returns a text in which each line is a foreign text of at most most bytes. Tabs stay. Copies of objects have their URLs.
 func printed(text string, most int) string {
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(remote.Named(text), "\n")
 	for i, line := range lines {
 		cells := strings.Split(line, "\t")
 		for k, cell := range cells {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ringtrain/input/remote"
 	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
@@ -194,7 +195,7 @@ func (r *Reporter) jsonOf(s report.Stamped) []byte {
 	if err != nil {
 		fmt.Fprintln(r.Stderr, "ringtrain: event "+s.Kind()+": "+err.Error())
 	}
-	return line
+	return []byte(remote.Named(string(line)))
 }
 
 // words returns the lines for people of an event that r.run has taken, "" for none: those of a file, or, with the shape of a
