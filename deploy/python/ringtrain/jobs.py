@@ -52,7 +52,7 @@ def init(data, label=None, to=None, **draft_of):
     """
     folder = Folder()
     if frames.is_frame(data):
-        files = [frames.write(data, folder.path, "records")]
+        files = [frames.write(data, folder.path, "records")[0]]
     else:
         files = [absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]
     job = os.path.abspath(to) if to else os.path.join(folder.path, "job.yaml")

@@ -128,7 +128,7 @@ class _Start:
     def _draft(self, data, home, name, **how):
         """Has init draft the job in home. Its outputs are relative to home, its records to the temporary folder."""
         if frames.is_frame(data):
-            files = [os.path.basename(frames.write(data, self.folder.path, name))]
+            files = [os.path.basename(frames.write(data, self.folder.path, name)[0])]
             self.env = {"RINGTRAIN_DATA": self.folder.path}
         else:
             files = [jobs.absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]

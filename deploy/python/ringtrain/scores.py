@@ -50,7 +50,8 @@ def check(job, *, args=()):
 def _files(data, folder):
     """Returns the files of data, and the options with which a command reads those of a frame."""
     if frames.is_frame(data):
-        return [frames.write(data, folder.path, "records")], jobs.settings(frames.FORMAT)
+        file, keys = frames.write(data, folder.path, "records")
+        return [file], jobs.settings(keys)
     return [jobs.absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)], []
 
 
