@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,6 +126,28 @@ func TestTextItems(t *testing.T) {
 				t.Errorf("becomes %+v %+v, want %+v %+v", got.Categorical, got.Text, tt.want.Categorical, tt.want.Text)
 			}
 		})
+	}
+}
+
+// TestHours verifies that dates have an hour only if one of them is not midnight in UTC, however midnight is written:
+// pandas writes dates alone as text, and as moments in Parquet.
+func TestHours(t *testing.T) {
+	for cell, want := range map[string]bool{
+		"2026-01-%02d": false, "2026-01-%02d 00:00:00": false, "2026-01-%02dT00:00": false, "%02d/02/2026 00:00": false,
+		"2026-01-%02d 00:00:01": true, "2026-01-%02d 00:00+02:00": true, "%02d/02/2026 10:00": true,
+	} {
+		var b strings.Builder
+		b.WriteString("x,y\n")
+		for i := range 60 {
+			fmt.Fprintf(&b, cell+",%d\n", 1+i%28, i%2)
+		}
+		table, err := lookAt(t, b.String(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if item := table.Columns[0].Item([]string{"x"}); item.Time == nil || slices.Contains(item.Time.Parts, "hour") != want {
+			t.Errorf("%s becomes %+v, want an hour: %t", cell, item.Time, want)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func rules() []rule {
 		{"of a `tf.Example`, several numbers in a record: whole ones from 0; others", "`ids`; `ignore`", list, listItem},
 		{"it is empty, or the same in each record", "`ignore`", constant, ignore},
 		{"no value comes twice, and its name ends in id, key or uuid", "`key`", keyed, key},
-		{"dates of one layout", "`time`: days, month, weekday; `hour` if some have a time of day", dated, timed},
+		{"dates of one layout", "`time`: days, month, weekday; `hour` if some are not midnight", dated, timed},
 		{"dates of several layouts", "`ignore`", mixed, ignore},
 		{"numbers that rise by 1 from record to record", "`ignore`", rising, ignore},
 		{"numbers; whole ones of which some have zeros in front, as postcodes, are texts", "`numeric`, `standardize`, `default: mean`; `log1p` if they are skewed", numeric, numericItem},

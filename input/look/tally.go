@@ -1,6 +1,7 @@
 package look
 
 import (
+	"bytes"
 	"math"
 	"unicode/utf8"
 
@@ -28,7 +29,7 @@ type tally struct {
 	dates    int64
 	shaped   int64  // shaped as dates, and no days
 	layouts  uint32 // that all dates fit, without any: all
-	clocks   bool   // a date has a time of day
+	clocks   bool   // a date has a time of day other than midnight
 	texts    int64  // all other cells
 	huge     int64  // of these, numbers beyond the range of float32
 	words    int64  // in these
@@ -115,7 +116,9 @@ func (t *tally) date(cell []byte, d *dater) bool {
 		t.shaped++
 		return false
 	}
-	t.clocks = t.clocks || len(cell) > len("2026-06-01")
+	if clock := bytes.IndexAny(cell, " T"); clock > 0 {
+		t.clocks = t.clocks || bytes.ContainsAny(cell[clock:], "123456789")
+	}
 	t.layouts = alive & fit
 	t.dates++
 	return t.layouts != 0

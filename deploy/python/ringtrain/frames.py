@@ -78,8 +78,8 @@ def _checked(frame, arrow):
         raise Error(65, "the data frame has a MultiIndex, want columns of one level, and reset_index() for rows", PAGE)
     frame = frame.copy(deep=False)
     frame.columns = [str(name) for name in frame.columns]
-    if len(frame.columns) == 0:
-        raise Error(65, "the data frame has no columns", PAGE)
+    if frame.empty:
+        raise Error(65, f"the data frame has no {'records' if len(frame.columns) else 'columns'}", PAGE)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise Error(65, f"column {twice[0]!r} of the data frame is there twice", PAGE)

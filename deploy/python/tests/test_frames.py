@@ -1,8 +1,10 @@
 """Data frames: each type of column, what is refused, and the index of predictions."""
 
+import contextlib
 import datetime
 import decimal
 import unittest
+from unittest import mock
 
 try:
     import numpy as np
@@ -11,6 +13,7 @@ except ImportError:
     raise unittest.SkipTest("pandas is not here")
 
 import ringtrain
+from ringtrain import frames
 
 N = 200
 X = np.random.default_rng(7).normal(size=N)
@@ -23,9 +26,20 @@ def frame(column, name="c", label=None):
     return pd.DataFrame({"x": X, "y": (X > 0).astype(int) if label is None else label}).assign(**{str(name): column}).rename(columns={str(name): name})
 
 
+def as_text():
+    """Has frames travel as they do without pyarrow."""
+    return mock.patch.object(frames, "_arrow", lambda: None)
+
+
+def transports():
+    """Returns each way in which a frame travels."""
+    return [contextlib.nullcontext(), as_text()] if frames._arrow() else [as_text()]
+
+
 class Types(unittest.TestCase):
     def test_kinds(self):
-        """A column of each type is drafted as what it is, trains, and predicts with the index of the frame."""
+        """A column of each type is drafted as what it is, trains, and predicts with the index of the frame; the same by
+        Parquet and by text."""
         for name, column, becomes in (
             ("float", X * 3, "numeric"),
             ("float32", X.astype("float32") * 3, "numeric"),
@@ -46,12 +60,29 @@ class Types(unittest.TestCase):
         ):
             with self.subTest(name):
                 df = frame(column).set_index(pd.Index(np.arange(N) * 3 + 1, name="i"))
-                draft = ringtrain.init(df, label="y")
-                self.assertEqual({c["column"]: c["becomes"] for c in draft.columns}["c"], becomes)
-                run = ringtrain.train(data=df, label="y", set=QUICK)
-                out = ringtrain.predict(run, df.drop(columns="y").sample(9, random_state=1))
-                self.assertTrue(out.index.equals(df.sample(9, random_state=1).index))
-                self.assertEqual((list(out.columns), out["class"].isin(["0", "1"]).all()), (["class", "score"], True))
+                few = df.drop(columns="y").sample(9, random_state=1)
+                answers = []
+                for transport in transports():
+                    with transport:
+                        draft = ringtrain.init(df, label="y")
+                        self.assertEqual({c["column"]: c["becomes"] for c in draft.columns}["c"], becomes)
+                        run = ringtrain.train(data=df, label="y", set=QUICK)
+                        answers.append(ringtrain.predict(run, few))
+                for out in answers:
+                    pd.testing.assert_frame_equal(out, answers[0])
+                    self.assertTrue(out.index.equals(few.index))
+                    self.assertEqual((list(out.columns), out["class"].isin(["0", "1"]).all()), (["class", "score"], True))
+
+    def test_lists(self):
+        """A list of texts is a bag of them in Parquet, and refused as text."""
+        df = frame(pd.Series([["a", "b"], ["c"], []] * N)[:N])
+        if frames._arrow():
+            run = ringtrain.train(data=df, label="y", set=QUICK)
+            self.assertEqual(len(ringtrain.predict(run, df)), N)
+            with self.assertRaisesRegex(ringtrain.Error, "Parquet cannot hold.*column c"):
+                ringtrain.train(data=frame(pd.Series([["a", 1], ["c"]] * (N // 2))), label="y")
+        with as_text(), self.assertRaisesRegex(ringtrain.Error, "'c' of the data frame has values of list"):
+            ringtrain.train(data=df, label="y")
 
     def test_labels(self):
         """Labels of each type have the classes that the program names, and a number is predicted as one."""
@@ -84,6 +115,8 @@ class Names(unittest.TestCase):
     def test_odd(self):
         """A name that YAML, globs or CSV would misread is the name of a column like others."""
         names = ("a.b", "[x]", 'it\'s "q"', "new\nline", "y: z", "#c", "{a}", "*", "a,b", "a/b", "true", "key", "class", "score", "record", "x=1", "日本", "-", "a\tb", "~", "a\\b", "%d", ("a", 1))
+        if frames._arrow():
+            names += (7, "3", "NA", "2024-01-01")
         df = frame(X)
         for i, name in enumerate(names):
             df[name] = np.where(np.arange(N) % (i + 2) == 0, "p", "q")
@@ -94,6 +127,8 @@ class Names(unittest.TestCase):
 
     def test_unusable(self):
         """A name that reads as a range is left out with the reason."""
+        with as_text(), self.assertRaisesRegex(ringtrain.Error, "column '7' of the data frame begins with a digit"):
+            ringtrain.init(frame(X).rename(columns={"c": 7}), label="y")
         for name in ("a..b", "I1..I3", ""):
             draft = ringtrain.init(frame(EVEN).rename(columns={"c": name}), label="y")
             self.assertEqual([c["becomes"] for c in draft.columns if c["column"] == name or not name], ["numeric", "label", "ignore"][-1 if name else 0 :])
@@ -127,10 +162,10 @@ class Refused(unittest.TestCase):
             (pd.concat([df, df["x"]], axis=1), 65, "'x' of the data frame is there twice"),
             (df.assign(**{"1": X}).rename(columns={"x": 1}), 65, "'1' of the data frame is there twice"),
             (df[[]], 65, "no columns"),
-            (df.head(0), 65, "no record"),
+            (df.head(0), 65, "no records"),
             (df.assign(y=1), 65, "the label y is 1 in each record"),
             (df.assign(y=np.nan), 65, "the label y is empty in each record"),
-            (df[["y"]], 65, "one column"),
+            (df[["y"]], 65, "one column|no column can tell"),
             (df.drop(columns="y"), 64, "no such column"),
         ):
             with self.assertRaisesRegex(ringtrain.Error, why) as caught:
@@ -143,7 +178,10 @@ class Refused(unittest.TestCase):
         """A record that cannot be predicted is named, and no prediction of another record takes its place."""
         df = frame(X)
         run = ringtrain.train(data=df, label="y", set=QUICK)
-        with self.assertRaisesRegex(ringtrain.Error, r"1 of 200 records have no prediction|record 3 .*\+?Inf"):
+        with self.assertRaisesRegex(ringtrain.Error, r"record 3.*column c is \+Inf"):
+            ringtrain.predict(run, df.assign(c=np.where(np.arange(N) == 3, np.inf, X)))
+        run = ringtrain.train(data=df, label="y", set={**QUICK, "input.max_bad_records": 5})
+        with self.assertRaisesRegex(ringtrain.Error, r"1 of 200 records have no prediction: .*record 3.*column c is \+Inf"):
             ringtrain.predict(run, df.assign(c=np.where(np.arange(N) == 3, np.inf, X)))
 
 
