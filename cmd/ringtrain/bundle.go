@@ -23,7 +23,7 @@ func bundleFlags() []cli.Flag {
 // checkpoint or bundle that keeps one. It is a file of records if --from names what answers.
 func hasJob(c *cli.Context) bool {
 	word := c.Args().First()
-	return !c.IsSet("from") || job.IsName(word) || trained.IsSaved(word)
+	return !c.IsSet("from") || job.IsName(word) || trained.HasModel(word)
 }
 
 // openBundle opens the bundle of --from, which answers without a job.

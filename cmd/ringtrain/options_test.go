@@ -199,7 +199,7 @@ func TestUsage(t *testing.T) {
 		{"report linear", "ckpt/linear: no history", 66},
 		{"report nowhere", "nowhere: no history: want a job", 66},
 		{"eval linear", "ckpt/linear", 66},
-		{"predict . --from export", "--from is export, want none: it is for a job or a file of records, and . is a folder or a checkpoint", 64},
+		{"predict . --from export", "input folder . has no files", 66},
 		{"bench allreduce -np 2 --max 1X", "--max is 1X", 64},
 		{"bench allreduce -np 2 --codec zip", "zip", 64},
 		{"version now", "want none", 64},

@@ -199,6 +199,17 @@ func IsSaved(path string) bool {
 	return err == nil
 }
 
+// HasModel reports whether path is a bundle, a checkpoint, or a folder of checkpoints, and no folder of records.
+func HasModel(path string) bool {
+	found, _ := filepath.Glob(filepath.Join(path, "*.index")) // of a path that is no pattern
+	for _, name := range []string{path + ".index", filepath.Join(path, "checkpoint")} {
+		if _, err := os.Stat(name); err == nil {
+			found = append(found, name)
+		}
+	}
+	return len(found) > 0 || IsBundle(path)
+}
+
 // IsBundle reports whether path is a serving bundle: a version folder, or a base folder with one.
 func IsBundle(path string) bool {
 	if isVersion(path) {
