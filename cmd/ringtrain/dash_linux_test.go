@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -166,8 +167,12 @@ func TestDashHang(t *testing.T) {
 			pid := b.rankPID(rank)
 			kill(t, pid, syscall.SIGSTOP)
 			events := d.read(t)
-			waits := regexp.MustCompile(fmt.Sprintf(`"rank":%d,"present":true[^}]*"peer":%d,"moved":\d+,"for_s":[1-9]`, 1-rank, rank))
-			eventually(t, patience, "an arrow to the rank that is stopped", func() bool { return waits.MatchString(events.String()) })
+			other, long := regexp.MustCompile(fmt.Sprintf(`\{[^{}]*"rank":%d\b[^{}]*`, 1-rank)), regexp.MustCompile(`"for_s":[1-9]`)
+			eventually(t, patience, "an arrow to the rank that is stopped", func() bool {
+				return slices.ContainsFunc(other.FindAllString(events.String(), -1), func(of string) bool {
+					return strings.Contains(of, `"present":true`) && strings.Contains(of, fmt.Sprintf(`"peer":%d,`, rank)) && long.MatchString(of)
+				})
+			})
 			kill(t, pid, syscall.SIGKILL)
 			p.wait()
 			end := regexp.MustCompile(fmt.Sprintf(`"event":"error","time":"[^"]*","rank":%d,.*"exit_code":137`, rank))
