@@ -14,9 +14,9 @@ import (
 	"ringtrain/docs"
 )
 
-// exampleElsewhere lists the examples that need what CI has not: other hosts, or a scheduler.
+// exampleElsewhere lists the examples that need what CI has not: other hosts, a scheduler, or packages of Python.
 // Their scripts are read, not run.
-var exampleElsewhere = []string{"ssh", "slurm", "kubernetes"}
+var exampleElsewhere = []string{"ssh", "slurm", "kubernetes", "python"}
 
 // TestExamples runs the script of each example in a copy of its folder. Each command must
 // end with 0, and what resumes must train.

@@ -13,6 +13,14 @@ from test_program import left
 
 ENDLESS = "ringtrain.train('linear', np=2, set={'train.epochs': 100_000_000, 'export.if': 'always'})"
 IN_BODY = "for event in ringtrain.events('linear', np=2, set={'train.epochs': 100_000_000}): print('begun', flush=True); time.sleep(600)"
+FOLDS = """
+import numpy
+from ringtrain.sklearn import RingtrainClassifier
+from sklearn.model_selection import cross_val_score
+X = numpy.random.default_rng(1).random((500, 3))
+endless = {"train.epochs": 100_000_000, "train.early_stopping.patience": 0}
+cross_val_score(RingtrainClassifier(np=2, set=endless), X, X[:, 0] > 0.5, cv=2, n_jobs=2)
+"""
 PATIENCE_S = 60
 
 
@@ -67,6 +75,15 @@ class Notebook(unittest.TestCase):
         self.kernel.restart_kernel(now=True)
         self.assertGone(ranks, "restart")
 
+    def test_folds(self):
+        """An interrupt ends the folds of a cross-validation, which other processes train, and their ranks."""
+        self.client.execute(FOLDS)
+        while len(ranks := [pid for pid in self.ranks() if trains(pid)]) < 6:
+            time.sleep(0.05)
+        self.kernel.interrupt_kernel()
+        self.assertGone(ranks, "interrupt of folds")
+        self.assertIn(("stream", "2\n"), [(kind, content.get("text")) for kind, content in self.run_cell("print(1 + 1)")])
+
     def ranks(self):
         return left(self.kernel.provisioner.pid)
 
@@ -75,6 +92,15 @@ class Notebook(unittest.TestCase):
         for pid in pids:
             while os.path.exists(f"/proc/{pid}"):
                 time.sleep(0.05)  # the time limit of the test ends it
+
+
+def trains(pid):
+    """Reports whether a process is a launcher or a rank of a drafted job."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"/job.yaml" in file.read()
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":
