@@ -6,10 +6,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/docs"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/phrase"
@@ -19,7 +19,7 @@ import (
 const (
 	helpWidth   = 80 // of a line
 	helpColumn  = 26 // column at which the text of an option or a command begins
-	helpLongest = helpColumn - 3
+	helpLongest = helpColumn - 4
 )
 
 // printHelp prints the commands of list by group. path is their parent command.
@@ -183,42 +183,16 @@ func optionWord(f cli.Flag) (word, usage string) {
 
 // printItem prints a name, and a text of any length in a separate column.
 func printItem(w io.Writer, name, text string) {
-	first := "  " + name
-	if utf8.RuneCountInString(name) > helpLongest {
-		printText(w, "  ", name)
-		first = ""
+	if show.Width(name) > helpLongest {
+		fmt.Fprintln(w, "  "+name)
+		name = ""
 	}
-	indent := strings.Repeat(" ", helpColumn)
-	for i, line := range wrap(text, helpWidth-helpColumn) {
-		if i > 0 || first == "" {
-			fmt.Fprintln(w, indent+line)
-			continue
-		}
-		fmt.Fprintln(w, first+indent[min(utf8.RuneCountInString(first), helpColumn):]+line)
-	}
+	printText(w, fmt.Sprintf("  %-*s", helpColumn-2, name), text)
 }
 
-// printText prints text in lines of at most helpWidth, each with an indent.
+// printText prints text in lines of at most helpWidth, each with an indent, of which the first one may be a name.
 func printText(w io.Writer, indent, text string) {
-	for _, line := range wrap(text, helpWidth-len(indent)) {
-		fmt.Fprintln(w, indent+line)
+	for _, line := range show.Wrap(indent+strings.Join(strings.Fields(text), " "), helpWidth, 0) {
+		fmt.Fprintln(w, line)
 	}
-}
-
-// wrap splits text at spaces into lines of at most width characters. A longer word gets
-// its own line.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), word
-		}
-	}
-	return append(lines, line)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -33,9 +34,11 @@ func runReport(a *app, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(runs, func(r *history.Run) bool { return r.Name == run.Name }) {
+			run.Name = run.Path
+		}
 		runs = append(runs, run)
 	}
-	nameApart(runs)
 	if c.String("output") == pipeWord {
 		return page.Report(a.dataOut(), runs)
 	}
@@ -79,17 +82,4 @@ func readRun(c *cli.Context, environ []string, word string) (*history.Run, error
 		run.Running = time.Since(run.Events[len(run.Events)-1].Time) < freshTime
 	}
 	return run, nil
-}
-
-// nameApart names runs of equal names by their files.
-func nameApart(runs []*history.Run) {
-	count := map[string]int{}
-	for _, r := range runs {
-		count[r.Name]++
-	}
-	for _, r := range runs {
-		if count[r.Name] > 1 {
-			r.Name = r.Path
-		}
-	}
 }

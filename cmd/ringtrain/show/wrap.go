@@ -3,38 +3,36 @@ package show
 import (
 	"path"
 	"strings"
-	"unicode"
-
-	"golang.org/x/text/width"
+	"unicode/utf8"
 )
 
 const (
-	wrapIndent = 2  // columns of a further line, beyond the line's own indent
-	minCell    = 24 // columns of a cell that is wrapped below itself; a shorter one stays whole
+	wrapIndent = 2  // columns of a further line of a message, beyond the line's own indent
+	minCell    = 24 // columns of a cell that is wrapped below itself
 )
 
 // wrapText wraps each line of a text.
 func wrapText(text string, columns int) string {
 	var all []string
 	for line := range strings.SplitSeq(text, "\n") {
-		all = append(all, Wrap(line, columns)...)
+		all = append(all, Wrap(line, columns, wrapIndent)...)
 	}
 	return strings.Join(all, "\n")
 }
 
 // Wrap splits a line between words, so that no part is wider than columns. Further parts are indented: below the last
-// cell of a row, which two blanks set apart, or by wrapIndent. A word, such as a path, stays whole, however wide it is,
-// and so does a command or a quotation.
-func Wrap(line string, columns int) []string {
+// cell of a row, which two blanks set apart, or by more columns than the line. A word, such as a path, stays whole, however
+// wide it is, and so does a command or a quotation.
+func Wrap(line string, columns, more int) []string {
 	if Width(line) <= columns {
 		return []string{line}
 	}
-	indent := strings.Repeat(" ", hanging(line, columns))
+	indent := strings.Repeat(" ", hanging(line, columns, more))
 	var parts []string
 	part := ""
 	for line != "" {
 		blanks := len(line) - len(strings.TrimLeft(line, " "))
-		unit := line[:blanks+max(wholeUnit(line[blanks:]), shortCell(line, blanks))]
+		unit := line[:blanks+wholeUnit(line[blanks:])]
 		line = line[len(unit):]
 		if Width(part)+Width(unit) > columns && Width(part)+blanks > len(indent) && strings.TrimSpace(part) != "" {
 			parts, part, unit = append(parts, part), indent, unit[blanks:]
@@ -44,24 +42,15 @@ func Wrap(line string, columns int) []string {
 	return append(parts, part)
 }
 
-// shortCell returns the bytes of a cell of a row, which begins after so many blanks, 0 if it is none or long.
-func shortCell(row string, blanks int) int {
-	cell, _, more := strings.Cut(row[blanks:], "  ")
-	if blanks < 2 && !more || Width(cell) > minCell {
-		return 0
-	}
-	return len(cell)
-}
-
 // hanging returns the indent of the further parts of a line.
-func hanging(line string, columns int) int {
+func hanging(line string, columns, more int) int {
 	text := strings.TrimLeft(line, " ")
 	if cell := strings.LastIndex(text, "  ") + 2; cell > 1 {
 		if at := Width(line) - Width(text[cell:]); at+minCell <= columns {
 			return at
 		}
 	}
-	return min(len(line)-len(text)+wrapIndent, columns/2)
+	return min(len(line)-len(text)+more, columns/2)
 }
 
 // wholeUnit returns the bytes of the beginning of text that stand on one line: a word, a quotation, or a command from
@@ -85,34 +74,11 @@ func wholeUnit(text string) int {
 	return word
 }
 
-// Width returns the columns of a printable text: East Asian characters take two, combining ones none.
-func Width(text string) int {
-	columns := 0
-	for _, r := range text {
-		columns += runeWidth(r)
-	}
-	return columns
-}
-
-func runeWidth(r rune) int {
-	if r < 0x300 {
-		return 1
-	}
-	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
-		return 2
-	}
-	return 1
-}
+// Width returns the columns of a printable text.
+func Width(text string) int { return utf8.RuneCountInString(text) }
 
 // Cut returns the beginning of a line that takes at most so many columns.
 func Cut(line string, columns int) string {
-	for i, r := range line {
-		if columns -= runeWidth(r); columns < 0 {
-			return line[:i]
-		}
-	}
-	return line
+	runes := []rune(line)
+	return string(runes[:min(len(runes), max(columns, 0))])
 }
