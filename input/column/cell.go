@@ -21,10 +21,13 @@ type Cell struct {
 	IDs     []int64
 	Values  []float32
 	Doubles []float64
+	Prints  []uint64 // fingerprints of texts, as a hash takes them; that of an empty one is 0
 }
 
 // listed returns how many values the cell has apart from Text.
-func (c *Cell) listed() int { return len(c.Texts) + len(c.IDs) + len(c.Values) + len(c.Doubles) }
+func (c *Cell) listed() int {
+	return len(c.Texts) + len(c.IDs) + len(c.Values) + len(c.Doubles) + len(c.Prints)
+}
 
 // number reads an input of a record as a finite float32, and returns missing where the record has none.
 func (r *Runner) number(cells []Cell, at int, missing float32) (float32, error) {
@@ -38,6 +41,19 @@ func (r *Runner) number(cells []Cell, at int, missing float32) (float32, error) 
 	return float32(v), err
 }
 
+// typed is the number of a cell that has one, as number reads it. ok is false if it cannot tell.
+func (r *Runner) typed(c *Cell, at int) (v float64, ok bool) {
+	if len(c.Doubles) != 1 || r.plan.slow[at] {
+		return 0, false
+	}
+	v = c.Doubles[0]
+	exponent := math.Float32bits(float32(v)) >> 23 & 0xff
+	if exponent == 0 {
+		v = 0 // below the normal numbers
+	}
+	return v, exponent < 0xff
+}
+
 // double is number before it is rounded to float32, whose range it keeps.
 func (r *Runner) double(cells []Cell, at int, missing float64) (float64, error) {
 	c := &cells[at]
@@ -45,6 +61,9 @@ func (r *Runner) double(cells []Cell, at int, missing float64) (float64, error) 
 		if v, length := text.Float64(c.Text[:n+text.Pad]); length == n {
 			return v, nil
 		}
+	}
+	if v, ok := r.typed(c, at); ok {
+		return v, nil
 	}
 	return r.read(c, at, 64, missing)
 }

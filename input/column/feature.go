@@ -33,7 +33,7 @@ func (p *Plan) Features() (all []Feature) {
 func (f Feature) Copy(cells []Cell) (copied []Cell) {
 	for _, at := range f.inputs {
 		c := cells[at]
-		c.Text, c.Texts, c.IDs, c.Values, c.Doubles = bytes.Clone(c.Text), slices.Clone(c.Texts), slices.Clone(c.IDs), slices.Clone(c.Values), slices.Clone(c.Doubles)
+		c.Text, c.Texts, c.IDs, c.Values, c.Doubles, c.Prints = bytes.Clone(c.Text), slices.Clone(c.Texts), slices.Clone(c.IDs), slices.Clone(c.Values), slices.Clone(c.Doubles), slices.Clone(c.Prints)
 		for i, text := range c.Texts {
 			c.Texts[i] = bytes.Clone(text)
 		}

@@ -12,6 +12,7 @@ const (
 	AsDouble             // Doubles: the text rounded to float64
 	AsIDs                // IDs
 	AsValues             // Values
+	AsPrints             // Prints
 )
 
 // FormOf returns the form in which an input of a plan is to be given. named says that the label is a class with a name.
@@ -21,6 +22,8 @@ func FormOf(p *Plan, at int, named bool) Form {
 		return AsIDs
 	case how == asValues:
 		return AsValues
+	case how == asHash && !p.Trim && len(p.textWords.list) == 0:
+		return AsPrints
 	case how&^(asNumber|asLabel|asWeight) != 0, how&asLabel != 0 && named, !isPlain(p.forms[at]):
 		return AsText
 	}

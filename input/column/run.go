@@ -241,6 +241,12 @@ func (r *Runner) value(d *denseRule, cells []Cell) (float32, error) {
 		}
 		return float32((x - d.Mean) * d.Scale), nil
 	}
+	if v, ok := r.typed(&cells[d.input], d.input); ok && !d.Log1p {
+		if d.standardize {
+			v = (v - d.Mean) * d.Scale
+		}
+		return float32(v), nil
+	}
 	if d.standardize {
 		x, err := r.double(cells, d.input, d.Default)
 		return float32((d.transform(x) - d.Mean) * d.Scale), err
@@ -279,6 +285,14 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 		}
 		bags.Add(rule.First+bucketOf(boundaries, x), 1)
 	case graph.Hash, graph.Words, graph.Cross:
+		if prints := cells[at].Prints; len(prints) > 0 {
+			for _, print := range prints {
+				if print != 0 {
+					bags.Add(rule.First+uint32(print%uint64(rule.Size)), 1)
+				}
+			}
+			break
+		}
 		if rule.Kind == graph.Hash && !rule.List && len(rule.separator) == 0 { // most columns: the cell is the one text
 			text, err := r.text(&cells[at], at)
 			if err != nil {

@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"ringtrain/input/column"
+	"ringtrain/input/internal/farmhash"
 	"ringtrain/input/text"
 )
 
@@ -17,42 +19,81 @@ func (c *Column) convert(dst *vector, src []byte, n int) (rest []byte, err error
 	if width > 0 && len(src)/width < n {
 		return nil, errValues
 	}
-	if width == 0 {
-		return c.convertTexts(dst, src, n)
+	switch isNumber := dst.form == column.AsNumber || dst.form == column.AsDouble; {
+	case isNumber && c.physical == typeDouble:
+		c.doubles(dst, src[:8*n])
+		return src[8*n:], nil
+	case isNumber && c.Kind == Integer && c.physical == typeInt64 && !c.unsigned:
+		c.integers(dst, src[:8*n])
+		return src[8*n:], nil
 	}
-	src, rest = src[:n*width], src[n*width:]
-	switch dst.form {
-	case column.AsText:
-		c.writeTexts(dst, src, width)
-	case column.AsIDs:
-		for ; len(src) > 0; src = src[width:] {
-			dst.ints = append(dst.ints, c.integer(src))
+	for ; n > 0; n-- {
+		length := width
+		if width == 0 {
+			if len(src) < 4 || uint64(binary.LittleEndian.Uint32(src)) > uint64(len(src)-4) {
+				return nil, errValues
+			}
+			length, src = int(binary.LittleEndian.Uint32(src)), src[4:]
 		}
-	case column.AsValues:
-		for ; len(src) > 0; src = src[width:] {
-			dst.floats = append(dst.floats, float32(c.number(src[:width], column.AsNumber, &dst.written)))
-		}
-	default:
-		c.numbers(dst, src, width)
+		c.add(dst, src[:length])
+		src = src[length:]
 	}
-	return rest, nil
+	return src, nil
 }
 
-// numbers appends numbers. The loops are those of the types that most columns have.
-func (c *Column) numbers(dst *vector, src []byte, width int) {
-	precise := dst.form == column.AsDouble
-	switch {
-	case c.Kind == Float && c.physical == typeDouble && precise:
-		for ; len(src) > 0; src = src[8:] {
-			dst.doubles = append(dst.doubles, math.Float64frombits(binary.LittleEndian.Uint64(src)))
+// add appends a plain value to dst.
+func (c *Column) add(dst *vector, raw []byte) {
+	switch dst.form {
+	case column.AsText:
+		if c.Kind != Text {
+			from := len(dst.written)
+			dst.written = c.appendText(dst.written, raw)
+			raw = dst.written[from:]
 		}
-	case c.Kind == Float && c.physical == typeFloat && !precise:
-		for ; len(src) > 0; src = src[4:] {
-			dst.doubles = append(dst.doubles, float64(math.Float32frombits(binary.LittleEndian.Uint32(src))))
+		dst.texts = append(dst.texts, raw)
+	case column.AsPrints:
+		if c.Kind != Text {
+			dst.written = c.appendText(dst.written[:0], raw)
+			raw = dst.written
 		}
+		print := uint64(0)
+		if len(raw) > 0 {
+			print = farmhash.Fingerprint64(raw)
+		}
+		dst.prints = append(dst.prints, print)
+	case column.AsIDs:
+		dst.ints = append(dst.ints, c.integer(raw))
+	case column.AsValues:
+		dst.floats = append(dst.floats, float32(c.number(raw, column.AsNumber, &dst.written)))
 	default:
-		for ; len(src) > 0; src = src[width:] {
-			dst.doubles = append(dst.doubles, c.number(src[:width], dst.form, &dst.written))
+		dst.doubles = append(dst.doubles, c.number(raw, dst.form, &dst.written))
+	}
+}
+
+// doubles is add of all values of DOUBLE.
+func (c *Column) doubles(dst *vector, src []byte) {
+	from, exact := len(dst.doubles), dst.form == column.AsDouble
+	dst.doubles = slices.Grow(dst.doubles, len(src)/8)[:from+len(src)/8]
+	all := dst.doubles[from:]
+	for i := range all {
+		bits := binary.LittleEndian.Uint64(src[8*i:])
+		all[i] = math.Float64frombits(bits)
+		if bits&(2*tie-1) == tie && !exact {
+			all[i] = c.parse(src[8*i:8*i+8], false, &dst.written)
+		}
+	}
+}
+
+// integers is add of all values of INT64.
+func (c *Column) integers(dst *vector, src []byte) {
+	from, exact := len(dst.doubles), dst.form == column.AsDouble
+	dst.doubles = slices.Grow(dst.doubles, len(src)/8)[:from+len(src)/8]
+	all := dst.doubles[from:]
+	for i := range all {
+		v := int64(binary.LittleEndian.Uint64(src[8*i:]))
+		all[i] = float64(v)
+		if !exact {
+			all[i] = float64(float32(v))
 		}
 	}
 }
@@ -121,48 +162,4 @@ func (c *Column) integer(raw []byte) int64 {
 		return int64(binary.LittleEndian.Uint32(raw))
 	}
 	return int64(int32(binary.LittleEndian.Uint32(raw)))
-}
-
-// convertTexts appends n values of different lengths, each behind its length.
-func (c *Column) convertTexts(dst *vector, src []byte, n int) (rest []byte, err error) {
-	for ; n > 0; n-- {
-		if len(src) < 4 {
-			return nil, errValues
-		}
-		length := binary.LittleEndian.Uint32(src)
-		src = src[4:]
-		if uint64(length) > uint64(len(src)) {
-			return nil, errValues
-		}
-		raw := src[:length]
-		src = src[length:]
-		switch {
-		case dst.form != column.AsText && dst.form != column.AsValues:
-			dst.doubles = append(dst.doubles, c.number(raw, dst.form, &dst.written))
-		case dst.form == column.AsValues:
-			dst.floats = append(dst.floats, float32(c.number(raw, column.AsNumber, &dst.written)))
-		case c.Kind == Text:
-			dst.texts = append(dst.texts, raw)
-		default:
-			c.writeText(dst, raw)
-		}
-	}
-	return src, nil
-}
-
-// writeTexts appends the texts of values of one width.
-func (c *Column) writeTexts(dst *vector, src []byte, width int) {
-	for ; len(src) > 0; src = src[width:] {
-		if c.Kind == Text {
-			dst.texts = append(dst.texts, src[:width])
-		} else {
-			c.writeText(dst, src[:width])
-		}
-	}
-}
-
-func (c *Column) writeText(dst *vector, raw []byte) {
-	from := len(dst.written)
-	dst.written = c.appendText(dst.written, raw)
-	dst.texts = append(dst.texts, dst.written[from:])
 }

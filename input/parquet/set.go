@@ -382,10 +382,10 @@ func (w *wanted) find(files []*File, folders input.Folders, key string) error {
 // findDays has timestamps without an offset written as days if all of them are at midnight, as pandas does. The first that
 // is not ends the search.
 func (w *wanted) findDays(files []*File) error {
-	if w.form != column.AsText || !slices.ContainsFunc(w.in, func(c *Column) bool { return c.Kind == Timestamp && !c.utc }) {
+	if w.form != column.AsText && w.form != column.AsPrints || !slices.ContainsFunc(w.in, func(c *Column) bool { return c.Kind == Timestamp && !c.utc }) {
 		return nil
 	}
-	t := newTable(files, []wanted{*w}, 0)
+	t := newTable(files, []wanted{{name: w.name, in: w.in}}, 0)
 	defer t.Close()
 	for at := range t.blocks() {
 		held, err := t.loaded.Get(at)
@@ -419,7 +419,7 @@ func (c *Column) suits(f column.Form) bool {
 	switch f {
 	case column.AsIDs:
 		return c.Kind == Nothing || c.Kind == Integer && (!c.unsigned || c.physical == typeInt32)
-	case column.AsText:
+	case column.AsText, column.AsPrints:
 		return true
 	}
 	return c.Kind.IsNumber() || c.Kind == Nothing
@@ -427,7 +427,7 @@ func (c *Column) suits(f column.Form) bool {
 
 // goesWith reports whether values of two files are of one kind: texts of one type, or numbers where numbers are read.
 func (c *Column) goesWith(o *Column, f column.Form) bool {
-	return c.Kind == o.Kind || c.Kind == Nothing || f != column.AsText && c.Kind.IsNumber() && o.Kind.IsNumber()
+	return c.Kind == o.Kind || c.Kind == Nothing || f != column.AsText && f != column.AsPrints && c.Kind.IsNumber() && o.Kind.IsNumber()
 }
 
 // about names the type of a column.

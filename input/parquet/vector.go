@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"math"
+	"slices"
 
 	"ringtrain/input/column"
 )
@@ -14,6 +15,7 @@ type vector struct {
 	ints    []int64
 	doubles []float64 // NaN is missing
 	floats  []float32
+	prints  []uint64 // 0 is missing
 	texts   [][]byte // an empty one is missing
 	written []byte   // texts of numbers
 }
@@ -24,15 +26,18 @@ func newVector(f column.Form, list bool) vector {
 }
 
 func (v *vector) reset() {
-	v.starts, v.ints, v.doubles, v.floats, v.texts, v.written = v.starts[:0], v.ints[:0], v.doubles[:0], v.floats[:0], v.texts[:0], v.written[:0]
+	v.starts, v.ints, v.doubles, v.floats = v.starts[:0], v.ints[:0], v.doubles[:0], v.floats[:0]
+	v.prints, v.texts, v.written = v.prints[:0], v.texts[:0], v.written[:0]
 }
 
 // len returns the number of values.
-func (v *vector) len() int { return len(v.ints) + len(v.doubles) + len(v.floats) + len(v.texts) }
+func (v *vector) len() int {
+	return len(v.ints) + len(v.doubles) + len(v.floats) + len(v.prints) + len(v.texts)
+}
 
 // bytes returns the memory of the vector, without texts that lie in pages.
 func (v *vector) bytes() int64 {
-	return int64(4*cap(v.starts) + 8*(cap(v.ints)+cap(v.doubles)) + 4*cap(v.floats) + 24*cap(v.texts) + cap(v.written))
+	return int64(4*cap(v.starts) + 8*(cap(v.ints)+cap(v.doubles)+cap(v.prints)) + 4*cap(v.floats) + 24*cap(v.texts) + cap(v.written))
 }
 
 // start begins n records of a ragged vector that have nothing yet.
@@ -51,14 +56,18 @@ func (v *vector) take(o *vector, places []int32) {
 		v.ints = taken(v.ints, o.ints, places)
 	case column.AsValues:
 		v.floats = taken(v.floats, o.floats, places)
+	case column.AsPrints:
+		v.prints = taken(v.prints, o.prints, places)
 	default:
 		v.doubles = taken(v.doubles, o.doubles, places)
 	}
 }
 
 func taken[T any](dst, from []T, places []int32) []T {
-	for _, at := range places {
-		dst = append(dst, from[at])
+	n := len(dst)
+	dst = slices.Grow(dst, len(places))[:n+len(places)]
+	for i, at := range places {
+		dst[n+i] = from[at]
 	}
 	return dst
 }
@@ -66,9 +75,12 @@ func taken[T any](dst, from []T, places []int32) []T {
 // missing appends n missing values to a vector that is not ragged.
 func (v *vector) missing(n int) {
 	for range n {
-		if v.form == column.AsText {
+		switch v.form {
+		case column.AsText:
 			v.texts = append(v.texts, nil)
-		} else {
+		case column.AsPrints:
+			v.prints = append(v.prints, 0)
+		default:
 			v.doubles = append(v.doubles, math.NaN())
 		}
 	}
@@ -77,9 +89,12 @@ func (v *vector) missing(n int) {
 // spread makes room among the last values of a vector that is not ragged: one of each level that is there.
 func (v *vector) spread(levels []int32, there int32, values int) {
 	v.missing(len(levels) - values)
-	if v.form == column.AsText {
+	switch v.form {
+	case column.AsText:
 		spread(v.texts[len(v.texts)-len(levels):], levels, there, values, nil)
-	} else {
+	case column.AsPrints:
+		spread(v.prints[len(v.prints)-len(levels):], levels, there, values, 0)
+	default:
 		spread(v.doubles[len(v.doubles)-len(levels):], levels, there, values, math.NaN())
 	}
 }
@@ -106,6 +121,11 @@ func (v *vector) fill(c *column.Cell, record int) {
 		c.IDs = v.ints[from:to]
 	case column.AsValues:
 		c.Values = v.floats[from:to]
+	case column.AsPrints:
+		c.Prints = v.prints[from:to]
+		if to-from == 1 && c.Prints[0] == 0 {
+			c.Prints = nil
+		}
 	case column.AsText:
 		c.Text, c.Texts = nil, nil
 		if to-from == 1 {
@@ -114,7 +134,8 @@ func (v *vector) fill(c *column.Cell, record int) {
 			c.Texts = v.texts[from:to]
 		}
 	default:
-		if c.Doubles = v.doubles[from:to]; len(c.Doubles) == 1 && math.IsNaN(c.Doubles[0]) {
+		c.Doubles = v.doubles[from:to]
+		if to-from == 1 && math.IsNaN(c.Doubles[0]) {
 			c.Doubles = nil
 		}
 	}
