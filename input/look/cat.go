@@ -85,12 +85,12 @@ type textCat struct {
 
 // catText returns the records of separated text, which print themselves.
 func catText(ctx context.Context, s convert.Spec, folders input.Folders, to *printer) (input.Dataset, error) {
-	first, whole, err := head(ctx, s.Files[0], s.Limits)
+	b, err := head(ctx, s.Files, s.Limits)
 	if err != nil {
 		return nil, err
 	}
 	t := Table{Origin: s.Origin}
-	d, err := t.dialect(first, whole)
+	d, err := t.dialect(b.content, b.whole)
 	if err != nil {
 		return nil, err
 	}

@@ -234,12 +234,12 @@ func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format, folder
 	if !d.header && f.Columns == convert.WantColumns {
 		return d, nil
 	}
-	first, whole, err := head(ctx, s.Files[0], s.Limits)
+	b, err := head(ctx, s.Files, s.Limits)
 	if err != nil {
 		return d, err
 	}
 	if f.Columns == convert.MayColumns {
-		features, err := tfrecord.Describe(s.Files[0], first)
+		features, err := tfrecord.Describe(b.name, b.content)
 		d.names = inFiles(s.Columns.Inputs)
 		for _, feature := range features {
 			if !slices.Contains(d.names, feature.Name) {
@@ -248,12 +248,12 @@ func checkDialect(ctx context.Context, s *convert.Spec, f convert.Format, folder
 		}
 		return d, err
 	}
-	if err := notText(s.Files[0], first); err != nil {
+	if err := notText(b.name, b.content); err != nil {
 		return d, err
 	}
-	rows := cut(first, whole, d.separator, d.trim)
+	rows := cut(b.content, b.whole, d.separator, d.trim)
 	if len(rows) == 0 {
-		return d, exitcode.With(exitcode.BadData, fmt.Errorf("%s has no header and no record", s.Files[0]))
+		return d, exitcode.With(exitcode.BadData, fmt.Errorf("%s has no header and no record", b.name))
 	}
 	d.names = rows[0]
 	for i, name := range d.names {

@@ -13,8 +13,8 @@ import (
 )
 
 // lookExamples looks at tf.Examples: of ids with values, of a dense list, or of columns.
-func (t *Table) lookExamples(ctx context.Context, o Options, first []byte) error {
-	features, err := tfrecord.Describe(o.files[0], first)
+func (t *Table) lookExamples(ctx context.Context, o Options, b beginning) error {
+	features, err := tfrecord.Describe(b.name, b.content)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type typedRow struct {
 }
 
 // lake writes rows of a, t and y into folders of three days, of which one is missing, in a format: csv, csv without a
-// header, tfrecord or parquet. It returns the folder, and the same rows as one CSV with the column day.
+// header, tfrecord or parquet; where that may be, empty files are among the others. It returns the folder, and the same rows as one CSV with the column day.
 func lake(t *testing.T, format string) (dir, flat string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "lake")
@@ -70,8 +70,17 @@ func lake(t *testing.T, format string) (dir, flat string) {
 		if err := os.MkdirAll(path, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(path, "part-0"), text.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
+		files := map[string][]byte{"part-0": text.Bytes(), "empty": nil, "header": []byte("a,t,y\n")}
+		if format != "csv" {
+			delete(files, "header")
+		}
+		if format == "parquet" {
+			delete(files, "empty")
+		}
+		for name, content := range files {
+			if err := os.WriteFile(filepath.Join(path, name), content, 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return dir, write(t, "flat.csv", all.String())

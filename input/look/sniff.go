@@ -20,18 +20,41 @@ import (
 // headBytes is how much of a file tells its format, separator and header.
 const headBytes = 256 << 10
 
-// head returns the beginning of a file's content. whole reports whether it is all of it.
-func head(ctx context.Context, name string, limits input.Limits) (content []byte, whole bool, err error) {
-	f, err := input.OpenFile(ctx, name, limits)
+// A beginning is that of the content of a file.
+type beginning struct {
+	name    string
+	format  convert.Format
+	content []byte
+	whole   bool // it is all of it
+}
+
+// head returns the beginning of the first file that has one, or an empty one: lakes have empty files among others.
+func head(ctx context.Context, files []string, limits input.Limits) (b beginning, err error) {
+	for _, b.name = range files {
+		if b.format, b.content, err = convert.SniffFile(b.name); err == nil && !b.format.IsTable() {
+			err = b.read(ctx, limits)
+		}
+		if err != nil || len(b.content) > 0 {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// read reads the beginning.
+func (b *beginning) read(ctx context.Context, limits input.Limits) error {
+	f, err := input.OpenFile(ctx, b.name, limits)
 	if err != nil {
-		return nil, false, err
+		return err
 	}
 	defer f.Close()
-	content, err = io.ReadAll(io.LimitReader(f, headBytes+1))
+	content, err := io.ReadAll(io.LimitReader(f, headBytes+1))
 	if err != nil {
-		return nil, false, input.ReadError(name, err)
+		return input.ReadError(b.name, err)
 	}
-	return content[:min(len(content), headBytes)], len(content) <= headBytes, nil
+	b.content, b.whole = content[:min(len(content), headBytes)], len(content) <= headBytes
+	b.format = convert.Sniff(b.content)
+	return nil
 }
 
 // inFile is err with the name of a file.

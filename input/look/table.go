@@ -124,19 +124,15 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 		return nil, err
 	}
 	o.folders = folders.Varying() // others tell nothing, and may be those of a place
-	f, first, err := convert.SniffFile(o.files[0])
-	whole := false
-	if err == nil && !f.IsTable() {
-		first, whole, err = head(ctx, o.files[0], o.Limits)
-		f = convert.Sniff(first)
-	}
+	b, err := head(ctx, o.files, o.Limits)
 	if err != nil {
 		return nil, err
 	}
-	if len(first) == 0 {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s is empty, want records", o.files[0]))
+	f := b.format
+	if len(b.content) == 0 {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s is empty, want records", b.name))
 	}
-	if err := notText(o.files[0], first); err != nil {
+	if err := notText(b.name, b.content); err != nil {
 		return nil, err
 	}
 	t := &Table{Origin: convert.Origin{Format: convert.FormatName(f.Name)}}
@@ -147,9 +143,9 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 	case f.IsTable():
 		return t, t.lookTable(ctx, o)
 	case f.Columns == convert.WantColumns:
-		return t, t.lookSeparated(ctx, o, first, whole)
+		return t, t.lookSeparated(ctx, o, b)
 	case f.Columns == convert.MayColumns:
-		return t, t.lookExamples(ctx, o, first)
+		return t, t.lookExamples(ctx, o, b)
 	}
 	if o.Weight != "" {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--weight %s: %s is of the format %s, whose records have no columns", o.Weight, o.files[0], f.Name))
@@ -158,15 +154,15 @@ func Look(ctx context.Context, o Options) (*Table, error) {
 }
 
 // lookSeparated looks at text with separated fields.
-func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whole bool) error {
+func (t *Table) lookSeparated(ctx context.Context, o Options, b beginning) error {
 	bad := func(format string, args ...any) error {
 		return exitcode.With(exitcode.BadData, fmt.Errorf(format, args...))
 	}
-	d, err := t.dialect(first, whole)
+	d, err := t.dialect(b.content, b.whole)
 	if err != nil {
 		return err
 	}
-	if isAligned(first, d) {
+	if isAligned(b.content, d) {
 		return bad("%s has several blanks between columns, want one separator: sed -E 's/^ +//; s/ +/,/g' FILE makes CSV of it", o.files[0])
 	}
 	names := slices.Concat(d.names, o.folders.Names)
@@ -175,7 +171,7 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, first []byte, whol
 	}
 	at, err := findLabel(names, o.Label)
 	if err != nil && !d.header && !d.noQuotes {
-		line, _, _ := strings.Cut(string(first), "\n")
+		line, _, _ := strings.Cut(string(b.content), "\n")
 		return fmt.Errorf("%w; the file has no header, and begins with %s", err, phrase.Quote(line))
 	}
 	if err != nil {

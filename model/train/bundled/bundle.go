@@ -6,6 +6,7 @@
 package bundled
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -112,12 +113,21 @@ func (b *Bundle) each(ctx context.Context, files Files, visit func(*block, []*in
 		if err != nil {
 			return err
 		}
-		return b.read(f, files.Label, answer)
+		err = b.read(f, files.Label, answer)
+		return cmp.Or(err, noRecord(first, f.Name))
 	}
 	for _, name := range files.Names {
 		if err := b.readFile(ctx, name, files.Label, answer); err != nil {
 			return err
 		}
 	}
-	return nil
+	return noRecord(first, files.Names[0])
+}
+
+// noRecord is the error of files without a record.
+func noRecord(records int, name string) error {
+	if records > 0 {
+		return nil
+	}
+	return exitcode.With(exitcode.BadData, fmt.Errorf("%s has no record", name))
 }
