@@ -16,9 +16,6 @@ type Missing struct {
 	For     Seconds `json:"missing_s"`
 }
 
-// Kind names the event.
-func (Waiting) Kind() string { return "waiting" }
-
 // Failure reports the end of a job by its first cause.
 type Failure struct {
 	Rank      int    `json:"rank"` // -1: none
@@ -30,6 +27,3 @@ type Failure struct {
 	ExitCode  int    `json:"exit_code"`
 	Doc       string `json:"doc"` // the entry of the manual, as ringtrain help takes it; "": none
 }
-
-// Kind names the event.
-func (Failure) Kind() string { return "error" }

@@ -106,9 +106,6 @@ type Generation struct {
 	Residuals     string `json:"residuals,omitempty"` // codec whose residuals begin anew
 }
 
-// Kind names the event.
-func (Generation) Kind() string { return "generation" }
-
 // Decision reports a choice that a run made by itself.
 type Decision struct {
 	What   string `json:"what"` // "codec", "order", "kernels", "stop", "tables"
@@ -261,24 +258,6 @@ type Done struct {
 	ExportedBest          int64    `json:"exported_best,omitempty"`  // step of the best evaluation, if it was exported
 }
 
-// Kind names the event.
-func (Start) Kind() string { return "start" }
-
-// Kind names the event.
-func (Decision) Kind() string { return "decision" }
-
-// Kind names the event.
-func (Metrics) Kind() string { return "eval" }
-
-// Kind names the event.
-func (Checkpointed) Kind() string { return "checkpoint" }
-
-// Kind names the event.
-func (Exported) Kind() string { return "export" }
-
-// Kind names the event.
-func (Done) Kind() string { return "done" }
-
 // Warning reports a failure after which training continues, or what else the user should know.
 type Warning struct {
 	Rank      int    `json:"rank"`
@@ -295,9 +274,6 @@ type Warning struct {
 	Of      int64  `json:"of,omitempty"`
 }
 
-// Kind names the event.
-func (Warning) Kind() string { return "warning" }
-
 // Progressive reports the scores of the records of the first epoch before they were learned, as Vowpal
 // Wabbit does. So the training records validate the model. The reports come after 1, 2, 4, … global
 // batches, and at the end of the epoch (Blum, Kalai and Langford, "Beating the hold-out", 1999).
@@ -310,9 +286,6 @@ type Progressive struct {
 	LastLoss Number  `json:"last_loss"`          // mean over the examples since the last report
 	LastAUC  *Number `json:"last_auc,omitempty"` // of binary models, over the same examples
 }
-
-// Kind names the event.
-func (Progressive) Kind() string { return "progressive" }
 
 // Zeros counts the elements of a table that are exactly 0, as ftrl with l1 leaves them.
 type Zeros struct {

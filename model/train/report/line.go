@@ -18,17 +18,11 @@ type Stamped struct {
 // Unknown is an event of a kind that this program does not know, such as one of a later version.
 type Unknown struct{ Name string }
 
-// Kind names the event.
-func (u Unknown) Kind() string { return u.Name }
-
 // Past is an event of an earlier attempt of the run. Rank 0 hands those of its history to a launcher that asks for
 // them, before its start.
 type Past struct {
 	Of json.RawMessage `json:"of"` // its line
 }
-
-// Kind names the event.
-func (Past) Kind() string { return "past" }
 
 // Line returns the JSON object of an event, with its name and time first, and a newline.
 func Line(e Event, at time.Time) ([]byte, error) {
@@ -68,6 +62,24 @@ func Parse(line []byte) (Stamped, error) {
 	}
 	return Stamped{e, head.Time}, nil
 }
+
+// The names of the events.
+
+func (Checkpointed) Kind() string { return "checkpoint" }
+func (Decision) Kind() string     { return "decision" }
+func (Done) Kind() string         { return "done" }
+func (Exported) Kind() string     { return "export" }
+func (Failure) Kind() string      { return "error" }
+func (Generation) Kind() string   { return "generation" }
+func (Metrics) Kind() string      { return "eval" }
+func (Past) Kind() string         { return "past" }
+func (Progressive) Kind() string  { return "progressive" }
+func (Ranks) Kind() string        { return "ranks" }
+func (Start) Kind() string        { return "start" }
+func (Step) Kind() string         { return "step" }
+func (Waiting) Kind() string      { return "waiting" }
+func (Warning) Kind() string      { return "warning" }
+func (u Unknown) Kind() string    { return u.Name }
 
 // decode returns the event of a kind.
 func decode(kind string, line []byte) (Event, error) {

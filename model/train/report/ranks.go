@@ -30,9 +30,6 @@ type Load struct {
 	RSS    int64   `json:"rss_bytes"`  // resident memory at its end
 }
 
-// Kind names the event.
-func (Ranks) Kind() string { return "ranks" }
-
 // Add returns the event of the interval of r and of that of next, which follows it.
 func (r Ranks) Add(next Ranks) Ranks {
 	sum := next

@@ -42,9 +42,6 @@ type Straggler struct {
 // Distance returns the time between two points of the history of a run that began so long ago.
 func Distance(age time.Duration) time.Duration { return max(age/500, 20*time.Millisecond) }
 
-// Kind names the event.
-func (Step) Kind() string { return "step" }
-
 // Add returns the event of the steps of s and of those of next, which follow them.
 func (s Step) Add(next Step) Step {
 	sum := next

@@ -28,9 +28,6 @@ type Importance struct {
 	AUCDeviation  *report.Number `json:"auc_deviation,omitempty"`
 }
 
-// Kind names the event.
-func (Importance) Kind() string { return "importance" }
-
 // Importance returns the importance of each column of the records that Open opened, the largest first. It takes at most so
 // many of the records, drawn by train.seed as the permutations are, and passes over bad ones.
 func (mo *Model) Importance(ctx context.Context, most int) ([]Importance, error) {

@@ -23,16 +23,10 @@ type TensorInfo struct {
 	Values []report.Number `json:"values,omitempty"` // where there are at most 16
 }
 
-// Kind names the event.
-func (TensorInfo) Kind() string { return "tensor" }
-
 // ClassesInfo has the names of the classes of a model.
 type ClassesInfo struct {
 	Classes []string `json:"classes"`
 }
-
-// Kind names the event.
-func (ClassesInfo) Kind() string { return "classes" }
 
 // appendClasses appends the names of classes, if there are some.
 func appendClasses(list []report.Event, names []string) []report.Event {
@@ -58,11 +52,22 @@ type EndpointInfo struct {
 	Shape  []int64 `json:"shape"`
 }
 
-// Kind names the event.
-func (SignatureInfo) Kind() string { return "signature" }
-
 // maxValues is the largest number of elements that TensorInfo lists.
 const maxValues = 16
+
+// The names of the events.
+
+func (ClassesInfo) Kind() string   { return "classes" }
+func (FeatureInfo) Kind() string   { return "feature" }
+func (Importance) Kind() string    { return "importance" }
+func (NodeInfo) Kind() string      { return "node" }
+func (ProofInfo) Kind() string     { return "proof" }
+func (RefusedInfo) Kind() string   { return "refused" }
+func (RequestInfo) Kind() string   { return "request" }
+func (ScalarInfo) Kind() string    { return "scalar" }
+func (SignatureInfo) Kind() string { return "signature" }
+func (TensorInfo) Kind() string    { return "tensor" }
+func (WeightInfo) Kind() string    { return "weight" }
 
 // Inspect lists the contents of a checkpoint, a bundle, an event file or a folder of these.
 func Inspect(path string) ([]report.Event, error) {

@@ -14,9 +14,6 @@ import (
 // FeatureInfo describes a feature of the tf.Examples that a bundle takes.
 type FeatureInfo struct{ ask.Column }
 
-// Kind names the event.
-func (FeatureInfo) Kind() string { return "feature" }
-
 // RequestInfo is a request that a bundle answers.
 type RequestInfo struct {
 	Signature string          `json:"signature"`
@@ -24,22 +21,13 @@ type RequestInfo struct {
 	Curl      string          `json:"curl"` // to "ringtrain serve" of the folder of the bundle
 }
 
-// Kind names the event.
-func (RequestInfo) Kind() string { return "request" }
-
 // RefusedInfo says why a bundle cannot be run.
 type RefusedInfo struct {
 	Cause string `json:"cause"`
 }
 
-// Kind names the event.
-func (RefusedInfo) Kind() string { return "refused" }
-
 // ProofInfo is the proof of a bundle.
 type ProofInfo struct{ savedmodel.Proof }
-
-// Kind names the event.
-func (ProofInfo) Kind() string { return "proof" }
 
 // server is where ringtrain serve listens unless it is told otherwise.
 const server = "http://127.0.0.1:8501"

@@ -21,9 +21,6 @@ type NodeInfo struct {
 	FLOPs      int      `json:"flops"` // forward, for an example
 }
 
-// Kind names the event.
-func (NodeInfo) Kind() string { return "node" }
-
 // describeGraph lists the inputs and nodes of g.
 func describeGraph(g *graph.Graph) []report.Event {
 	var list []report.Event

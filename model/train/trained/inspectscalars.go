@@ -16,9 +16,6 @@ type ScalarInfo struct {
 	At    report.Number `json:"at_s"` // seconds since 1970
 }
 
-// Kind names the event.
-func (ScalarInfo) Kind() string { return "scalar" }
-
 // inspectScalars lists the scalars of event files in their order. A file with a truncated last record
 // is still being written, or its writer was killed; the records before the last one count.
 func inspectScalars(files []string) ([]report.Event, error) {

@@ -27,9 +27,6 @@ type WeightInfo struct {
 	rows int // of the variable
 }
 
-// Kind names the event.
-func (WeightInfo) Kind() string { return "weight" }
-
 // InspectTop lists the n weights of largest absolute value in the linear parts of the model in a
 // checkpoint or a bundle: the variables with one column and a row for each input of the model. If the
 // records have columns, the weights have the names of these.
