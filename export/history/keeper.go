@@ -3,23 +3,20 @@ package history
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"strconv"
 	"sync"
 
-	"github.com/klauspost/compress/flate"
-
 	"ringtrain/model/train/report"
 )
 
 const (
-	// blockBytes is the size of the lines that are packed together.
+	// blockBytes is about the size of a block of lines.
 	blockBytes = 256 << 10
 
-	// maxPacked bounds the packed lines. Beyond it the oldest go, the first ones apart.
-	maxPacked = 8 << 20
+	// maxBlocks bounds the blocks. Beyond it the oldest go, the first one apart.
+	maxBlocks = 64
 )
 
 // A Keeper holds the history of a run in memory, as lines. Several goroutines may call the methods. The
@@ -27,16 +24,8 @@ const (
 type Keeper struct {
 	mu     sync.Mutex
 	thin   thinner
-	number int     // of the newest event
-	blocks []block // oldest first
-	packed int     // bytes of the blocks
-	tail   []byte  // the newest lines, each behind its number and a blank
-}
-
-// A block has packed lines, each behind its number and a blank.
-type block struct {
-	last   int // highest number
-	packed []byte
+	number int      // of the newest event
+	blocks [][]byte // lines, oldest first, each behind its number and a blank; only appended to
 }
 
 // Add takes the next event and returns its number: 1, 2, 3 …
@@ -45,57 +34,39 @@ func (k *Keeper) Add(s report.Stamped) (number int) {
 	defer k.mu.Unlock()
 	k.number++
 	for _, kept := range k.thin.add(s) {
-		k.tail = appendNumbered(k.tail, k.number, kept)
+		last := len(k.blocks) - 1
+		if last < 0 || len(k.blocks[last]) >= blockBytes {
+			k.blocks = append(k.blocks, nil)
+			last++
+		}
+		k.blocks[last] = appendNumbered(k.blocks[last], k.number, kept)
 	}
-	if len(k.tail) >= blockBytes {
-		k.pack()
-	}
-	return k.number
-}
-
-// pack packs the tail.
-func (k *Keeper) pack() {
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err != nil {
-		panic("history: no such level")
-	}
-	w.Write(k.tail) // to memory
-	w.Close()
-	k.blocks = append(k.blocks, block{k.number, slices.Clip(b.Bytes())})
-	k.packed += b.Len()
-	k.tail = nil
-	for k.packed > maxPacked && len(k.blocks) > 2 {
-		k.packed -= len(k.blocks[1].packed)
+	if len(k.blocks) > maxBlocks {
 		k.blocks = slices.Delete(k.blocks, 1, 2)
 	}
+	return k.number
 }
 
 // After yields the kept events above a number, each with its number and its line, oldest first. At its end
 // it yields the sums that are still gathered, with the newest number. It holds nothing up while it yields.
 func (k *Keeper) After(number int) iter.Seq2[int, []byte] {
 	k.mu.Lock()
-	blocks, tail := slices.Clone(k.blocks), bytes.Clone(k.tail)
-	if number < k.number {
-		for _, s := range k.thin.sums() {
-			tail = appendNumbered(tail, k.number, s)
-		}
+	defer k.mu.Unlock()
+	var sums []byte
+	for _, s := range k.thin.sums() {
+		sums = appendNumbered(sums, k.number, s)
 	}
-	k.mu.Unlock()
+	blocks := append(slices.Clone(k.blocks), sums)
 	return func(yield func(int, []byte) bool) {
-		for _, b := range blocks {
-			if b.last <= number {
-				continue
-			}
-			lines, err := io.ReadAll(flate.NewReader(bytes.NewReader(b.packed)))
-			if err != nil {
-				panic("history: a block cannot be unpacked")
-			}
-			if !yieldLines(lines, number, yield) {
-				return
+		for _, lines := range blocks {
+			for text := range bytes.Lines(lines) {
+				digits, text, _ := bytes.Cut(text, []byte(" "))
+				at, _ := strconv.Atoi(string(digits)) // appendNumbered wrote it
+				if at > number && !yield(at, text) {
+					return
+				}
 			}
 		}
-		yieldLines(tail, number, yield)
 	}
 }
 
@@ -106,16 +77,4 @@ func appendNumbered(dst []byte, number int, s report.Stamped) []byte {
 		return dst
 	}
 	return append(fmt.Appendf(dst, "%d ", number), text...)
-}
-
-// yieldLines yields the lines above a number. It reports whether more is wanted.
-func yieldLines(lines []byte, above int, yield func(int, []byte) bool) bool {
-	for text := range bytes.Lines(lines) {
-		digits, text, _ := bytes.Cut(text, []byte(" "))
-		number, _ := strconv.Atoi(string(digits)) // appendNumbered wrote it
-		if number > above && !yield(number, text) {
-			return false
-		}
-	}
-	return true
 }

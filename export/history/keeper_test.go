@@ -1,8 +1,8 @@
 package history
 
 import (
+	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +22,7 @@ func texts(k *Keeper, after int) (lines []string, last int) {
 }
 
 // TestAfter verifies that a reader who has the events up to any number gets the kept ones above it, in
-// order, from packed blocks and from the tail, and that the last line has the newest step.
+// order, from all blocks, and that the last line has the newest step.
 func TestAfter(t *testing.T) {
 	var k Keeper
 	text := strings.Repeat("long ", 200)
@@ -33,10 +33,11 @@ func TestAfter(t *testing.T) {
 			t.Fatalf("event %d has number %d", n, number)
 		}
 	}
-	if len(k.blocks) < 3 || len(k.tail) == 0 {
-		t.Fatalf("%d blocks and a tail of %d bytes, want several and some", len(k.blocks), len(k.tail))
+	if len(k.blocks) < 3 {
+		t.Fatalf("%d blocks, want several", len(k.blocks))
 	}
-	for _, from := range []int{0, 1, 2, k.blocks[0].last, k.blocks[1].last - 1, events - 1, events} {
+	first := bytes.Count(k.blocks[0], []byte("\n"))
+	for _, from := range []int{0, 1, 2, first - 1, first, first + 1, events - 1, events} {
 		want := from + 1
 		for number := range k.After(from) {
 			if number != want {
@@ -59,24 +60,18 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// TestKeeperIsBounded verifies that any number of lines that cannot be packed smaller leaves the packed ones
-// below their bound, and the first and the newest event in place.
+// TestKeeperIsBounded verifies that any number of lines leaves the blocks below their bound, and the first and the newest
+// event in place.
 func TestKeeperIsBounded(t *testing.T) {
 	var k Keeper
-	random := rand.New(rand.NewPCG(1, 1))
 	k.Add(after(0, report.Start{Job: "first"}))
-	noise := make([]byte, blockBytes)
-	for i := range noise {
-		noise[i] = byte('!' + random.IntN(90))
-	}
-	for range 2 * maxPacked / blockBytes {
-		k.number++
-		k.tail = fmt.Appendf(k.tail, "%d %s\n", k.number, noise)
-		k.pack()
+	long := strings.Repeat("x", blockBytes)
+	for range 2 * maxBlocks {
+		k.Add(after(0, warning(long)))
 	}
 	newest := k.Add(after(0, report.Done{}))
 	lines, last := texts(&k, 0)
-	if k.packed > maxPacked || len(lines) != 2 || !strings.Contains(lines[0], "first") || last != newest {
-		t.Errorf("%d bytes are packed, want at most %d; the events are %.80q, the last has number %d, want %d", k.packed, maxPacked, lines, last, newest)
+	if len(k.blocks) > maxBlocks || len(lines) > maxBlocks+2 || !strings.Contains(lines[0], "first") || last != newest {
+		t.Errorf("%d blocks, want at most %d; %d events from %.80q to number %d, want %d", len(k.blocks), maxBlocks, len(lines), lines[0], last, newest)
 	}
 }

@@ -9,6 +9,9 @@ import (
 // maxPause bounds the time between two events of an attempt: a longer one is a clock that was set.
 const maxPause = 365 * 24 * time.Hour
 
+// loadsApart is how many points of a curve stand for one of the loads of ranks, which is larger: pages show their sums.
+const loadsApart = 10
+
 // A thinner chooses the events of a stream that are kept. The zero thinner is at the start of a run.
 type thinner struct {
 	gone  time.Duration            // for which the run has gone, over all attempts
@@ -35,7 +38,7 @@ func (t *thinner) add(s report.Stamped) []report.Stamped {
 			s.Event = sum.Add(e)
 		}
 		t.ranks = s
-		return t.take("ranks", &t.ranks, apart-time.Duration(e.Interval)/2)
+		return t.take("ranks", &t.ranks, loadsApart*apart-time.Duration(e.Interval)/2)
 	case report.Waiting:
 		return t.take("waiting", &s, apart)
 	case report.Metrics:

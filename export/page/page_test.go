@@ -10,12 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"ringtrain/model/train/report"
 )
 
 // TestUPlot verifies that the files of uPlot 1.6.32 are those of its authors.
@@ -77,7 +73,7 @@ func TestHostileTexts(t *testing.T) {
 	if err := json.Unmarshal([]byte(data), &run); err != nil {
 		t.Fatal(err)
 	}
-	if want := len(gathered(made()["hostile"][0].Events)); run.Name != hostile || len(run.Events) != want {
+	if want := len(made()["hostile"][0].Events); run.Name != hostile || len(run.Events) != want {
 		t.Errorf("the data has %d events of %q, want %d of %q", len(run.Events), run.Name, want, hostile)
 	}
 }
@@ -104,22 +100,5 @@ func TestPolicy(t *testing.T) {
 	_, alone := assemble(nil, "")
 	if !strings.Contains(policy, connect) || strings.Contains(alone, "connect-src") {
 		t.Errorf("connections: live %s, report %s", policy, alone)
-	}
-}
-
-// TestGathered verifies that a report has the loads of ranks as one sum for each generation, with the same totals.
-func TestGathered(t *testing.T) {
-	m := newMaker(1, "mnist", 2, 1)
-	m.train(5, 1, time.Second)
-	m.add(report.Generation{Generation: 2, WorldSize: 2})
-	m.train(3, 1, time.Second)
-	var seconds []float64
-	for _, s := range gathered(m.events) {
-		if e, ok := s.Event.(report.Ranks); ok {
-			seconds = append(seconds, time.Duration(e.Interval).Seconds())
-		}
-	}
-	if !slices.Equal(seconds, []float64{5, 3}) {
-		t.Errorf("loads of %v s, want 5 and 3", seconds)
 	}
 }

@@ -34,9 +34,8 @@ func dataOf(run *history.Run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	events := gathered(run.Events)
-	lines := make([][]byte, len(events))
-	for i, e := range events {
+	lines := make([][]byte, len(run.Events))
+	for i, e := range run.Events {
 		if lines[i], err = report.Line(e.Event, e.Time); err != nil {
 			return "", err
 		}
@@ -44,25 +43,4 @@ func dataOf(run *history.Run) (string, error) {
 	data := append(head[:len(head)-1], `,"events":[`...)
 	data = append(append(data, bytes.Join(lines, []byte(","))...), "]}"...)
 	return `<script type="application/json" class="run">` + string(bytes.ReplaceAll(data, []byte("<"), []byte(`\u003c`))) + "</script>\n", nil
-}
-
-// gathered returns events with the loads of ranks added up over each attempt and generation: a page shows their sums.
-// Those of more than 64 ranks stay, for each has others.
-func gathered(events []report.Stamped) []report.Stamped {
-	var all []report.Stamped
-	loads := -1 // where the sum is
-	for _, s := range events {
-		switch e := s.Event.(type) {
-		case report.Start, report.Generation:
-			loads = -1
-		case report.Ranks:
-			if loads >= 0 && e.Least == nil {
-				all[loads].Event = all[loads].Event.(report.Ranks).Add(e)
-				continue
-			}
-			loads = len(all)
-		}
-		all = append(all, s)
-	}
-	return all
 }
