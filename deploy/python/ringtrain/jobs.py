@@ -55,7 +55,7 @@ def init(data, label=None, to=None, **draft_of):
         files = [frames.write(data, folder.path, "records")[0]]
     else:
         files = [absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]
-    job = os.path.abspath(to) if to else os.path.join(folder.path, "job.yaml")
+    job = absolute(to) if to else os.path.join(folder.path, "job.yaml")
     return draft(files, job, folder, label=label, **draft_of)
 
 
@@ -78,7 +78,7 @@ def draft(files, job, folder, *, label=None, kind=None, key=(), weight=None, reg
 def absolute(file):
     """Returns the absolute path of a file, or a URL as it is."""
     file = os.fspath(file)
-    return file if "://" in file else os.path.abspath(file)
+    return file if "://" in file else os.path.abspath(os.path.expanduser(file))
 
 
 def settings(changes):

@@ -109,7 +109,7 @@ class _Start:
         if np is not None or hosts is None:
             self._options += ["-np", str(1 if np is None else np)]
         self.kept = bool(to)
-        home = os.path.abspath(to) if to else self.folder.path
+        home = jobs.absolute(to) if to else self.folder.path
         if to:
             os.makedirs(home, exist_ok=True)
             self._options += ["--resume", "never"]

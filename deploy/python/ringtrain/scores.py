@@ -18,16 +18,16 @@ def predict(model, data, *, args=()):
     """
     folder = jobs.Folder()
     files, options = _files(data, folder)
-    rows = []
     command = program.Command("predict", os.fspath(model), *files, *options, *args)
-    for event in command:
-        if event["event"] == "prediction":
-            rows.append(_row(event, frames.is_frame(data)))
+    found = [event for event in command if event["event"] == "prediction"]
     if not frames.is_frame(data):
-        return frames.of_rows(rows)
-    if len(rows) != len(data):
-        raise Error(65, f"{len(data) - len(rows)} of {len(data)} records have no prediction: {command.said().strip()}", frames.PAGE)
-    return frames.of_rows(rows, data.index)
+        return frames.of_rows(_rows(found, ("event", "time")))
+    if len(found) != len(data):
+        raise Error(65, f"{len(data) - len(found)} of {len(data)} records have no prediction: {command.said().strip()}", frames.PAGE)
+    # Behind the keys, which the frame has. No key is called like the first field of an answer.
+    names = list(found[0])
+    first = next((i for i, name in enumerate(names) if name in ("class", "prediction")), 0)
+    return frames.of_rows(_rows(found, ("event", "time", "record", *names[:first])), data.index)
 
 
 def evaluate(model, data=None, *, split=None, args=()):
@@ -43,8 +43,17 @@ def evaluate(model, data=None, *, split=None, args=()):
 
 
 def check(job, *, args=()):
-    """Returns what `ringtrain data check` says of the records of a job: events of columns, and findings."""
-    return list(program.Command("data", "check", os.fspath(job), *args))
+    """Returns what `ringtrain data check` says of the records of a job: an event of each column, and of each finding. A finding
+    whose `ends` is true ends the job.
+    """
+    found = []
+    try:
+        for event in program.Command("data", "check", os.fspath(job), *args):
+            found.append(event)
+    except Error:
+        if not any(event["event"] == "finding" for event in found):
+            raise
+    return [event for event in found if event["event"] != "error"]
 
 
 def _files(data, folder):
@@ -55,14 +64,13 @@ def _files(data, folder):
     return [jobs.absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)], []
 
 
-def _row(event, answer_only):
-    """Returns a prediction as a dict. answer_only leaves out what the frame has: keys, and the number of the record."""
-    row = {name: value for name, value in event.items() if name not in ("event", "time")}
-    if answer_only:
-        names = list(row)
-        first = next((i for i, name in enumerate(names) if name in ("class", "prediction")), 0)
-        row = {name: row[name] for name in names[first:] if name != "record"}
-    for name, value in row.items():
-        if value in NOT_FINITE and name.startswith(("score", "prediction")):
-            row[name] = float(value)
-    return row
+def _rows(events, without):
+    """Returns events of predictions as dicts, whose numbers are numbers, also those that JSON does not know."""
+    names = [name for name in events[0] if name not in without] if events else []
+    rows = [{name: event[name] for name in names} for event in events]
+    for name in names:
+        if name.startswith(("score", "prediction")):
+            for row in rows:
+                if row[name] in NOT_FINITE:
+                    row[name] = float(row[name])
+    return rows

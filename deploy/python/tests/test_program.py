@@ -82,6 +82,22 @@ class Jobs(InFolder):
         self.assertEqual(os.path.relpath(ringtrain.train(draft, set=settings, to="kept").path), "kept/export/kept/1")
         self.assertIn("age", [e["column"] for e in ringtrain.check("churn.yaml") if e["event"] == "column"])
 
+    def test_check(self):
+        """What ends a job is a finding of check, and no error; a job that cannot be read is one."""
+        ringtrain.init("table.csv", label="churn", to="churn.yaml")
+        with open("table.csv", "a", encoding="utf-8") as file:
+            file.write("C1,2024-01-01,many,1,pro,city_1,true,drama,1,No\n")
+        ending = [e for e in ringtrain.check("churn.yaml") if e["event"] == "finding" and e["ends"]]
+        self.assertEqual([e["column"] for e in ending], ["age"])
+        with self.assertRaisesRegex(ringtrain.Error, "no such job file"):
+            ringtrain.check("nothing.yaml")
+
+    def test_hosts(self):
+        """Hosts give the number of ranks, unless np does."""
+        for np, ranks in ((None, 3), (2, 2)):
+            run = ringtrain.train("linear", hosts="localhost:3", np=np, set={"train.epochs": 2}, args=["--resume", "never"])
+            self.assertEqual(run.events[0]["world_size"], ranks)
+
     def test_built_in(self):
         """A built-in job, of a regression, has no classes, and its outputs where it says."""
         seen = []
