@@ -113,7 +113,7 @@ func writeLakes(t *testing.T, b *box) {
 // a cache, hold out the same records, and get the same predictions and metrics, by the job, by its export, and by the bundle
 // alone; predictions in Parquet are those in CSV.
 func TestLakeDigests(t *testing.T) {
-	var want [5]string
+	var want [6]string
 	for i, files := range []string{
 		"{format: csv, files: [flat.csv], header: true}", "{format: csv, files: [csvlake], header: true}",
 		"{format: parquet, files: [flat.parquet]}", `{format: parquet, files: ["parquetlake/**/*.parquet"]}`,
@@ -122,12 +122,13 @@ func TestLakeDigests(t *testing.T) {
 		writeLakes(t, b)
 		b.write("lake.yaml", strings.Replace(lakesJob, "FILES", files, 1))
 		e := b.must(0, "train", "--json", "lake.yaml", "--set", "input.cache=parsed")
-		got := [5]string{
+		got := [6]string{
 			e.digest(t),
 			b.must(0, "predict", "lake.yaml").stdout,
-			b.must(0, "predict", "lake.yaml", "parquetlake", "--set", "input.train.format=parquet", "--set", "input.train.header=false", "--from", "export").stdout,
+			b.must(0, "predict", "lake.yaml", "parquetlake", "--from", "export").stdout,
 			b.must(0, "eval", "lake.yaml", "--from", "export").stdout,
 			b.must(0, "predict", "--from", "export", "csvlake").stdout,
+			b.must(0, "predict", "lake.yaml", "flat.csv").stdout,
 		}
 		if again := b.must(0, "train", "lake.yaml", "--set", "input.cache=off", "--set", "checkpoint.dir=other", "--set", "export.savedmodel=").last(); again != "digest="+got[0] {
 			t.Errorf("%s: without a cache %s, want %s", files, again, got[0])

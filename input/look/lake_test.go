@@ -231,3 +231,39 @@ func TestLookParquet(t *testing.T) {
 		t.Errorf("%+v, notices %q, error %v", table, notices, err)
 	}
 }
+
+// TestOfFiles verifies how files are read in the place of a job's records: as the job says, or as their beginning says
+// where that is another format with columns; text without a header in the place of another format is an error.
+func TestOfFiles(t *testing.T) {
+	var table bytes.Buffer
+	if err := parquet.Write(&table, []typedRow{{1, "a", 0}}); err != nil {
+		t.Fatal(err)
+	}
+	typed, examples := write(t, "p", table.String()), writeExamples(t, 3, func(int) map[string]any { return map[string]any{"a": 1} })
+	text, bare, empty := write(t, "c", "a;t;y\n1;b;0\n2;c;1\n"), write(t, "b", "1,b,0\n2,c,1\n"), write(t, "e", "")
+	for _, tt := range []struct {
+		format, file string
+		header       bool
+		want         string // format, header, separator; or the end of the error
+	}{
+		{"csv", text, true, "csv true "},
+		{"csv", bare, false, "csv false "},
+		{"csv", typed, true, "parquet false "},
+		{"csv", examples, false, "tfrecord false "},
+		{"parquet", typed, false, "parquet false "},
+		{"parquet", text, false, "csv true ;"},
+		{"parquet", empty, false, "parquet false "},
+		{"tfrecord", typed, false, "parquet false "},
+		{"tfrecord", text, false, "csv true ;"},
+		{"parquet", bare, false, "is no parquet and has no header, want format parquet, or CSV with a header"},
+	} {
+		o, err := OfFiles(t.Context(), convert.Origin{Format: convert.FormatName(tt.format), Files: []string{empty, tt.file}, Header: tt.header}, input.Limits{})
+		got := fmt.Sprint(o.Format, " ", o.Header, " ", o.Separator)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasSuffix(got, tt.want) || len(o.Files) != 2 {
+			t.Errorf("%s in the place of %s is %s, want %s", filepath.Base(tt.file), tt.format, got, tt.want)
+		}
+	}
+}

@@ -191,8 +191,8 @@ func (t *Table) lookSeparated(ctx context.Context, o Options, b beginning) error
 		return bad("%s has a header and no record", o.files[0])
 	}
 	t.Origin.Header, t.Trim = d.header, d.trim
-	if d.separator != ',' && !d.noQuotes {
-		t.Origin.Separator = strings.ReplaceAll(string(d.separator), "\t", "tab")
+	if !d.noQuotes {
+		t.Origin.Separator = separatorKey(d.separator)
 	}
 	err = t.describe(p, at, o)
 	t.Origin.Trim = t.Trim && !d.noQuotes

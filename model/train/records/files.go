@@ -5,6 +5,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/convert"
+	"ringtrain/input/look"
 )
 
 // openSpec opens the files that s names, those of a set, "" for files that no key names.
@@ -12,6 +13,11 @@ func (o *Opener) openSpec(ctx context.Context, s convert.Spec, set string) (inpu
 	var err error
 	if s.Origin, err = o.find(ctx, s.Origin, set); err != nil {
 		return nil, err
+	}
+	if set == "" && s.Columns != nil {
+		if s.Origin, err = look.OfFiles(ctx, s.Origin, s.Limits); err != nil {
+			return nil, err
+		}
 	}
 	return convert.Open(ctx, s)
 }
