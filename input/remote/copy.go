@@ -212,7 +212,7 @@ func (s *Store) write(ctx context.Context, o *object) (err error) {
 
 // publish gives the whole copy of o the time of the object, and its name.
 func (s *Store) publish(o *object, file *os.File, draft string) error {
-	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+	if err := file.Close(); err != nil {
 		return err
 	}
 	if !o.time.IsZero() {
@@ -220,5 +220,8 @@ func (s *Store) publish(o *object, file *os.File, draft string) error {
 			return err
 		}
 	}
-	return os.Rename(draft, s.path(o.entry()))
+	if s.has(o) { // another process has copied it for other names
+		return os.RemoveAll(draft)
+	}
+	return errors.Join(os.RemoveAll(s.path(o.entry())), os.Rename(draft, s.path(o.entry())))
 }

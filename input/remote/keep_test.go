@@ -165,6 +165,20 @@ func TestPrune(t *testing.T) {
 	}
 }
 
+// TestLostEnd verifies that a copy which has lost its end is copied again.
+func TestLostEnd(t *testing.T) {
+	dir := t.TempDir()
+	const name = "s3://b/0-100"
+	files, err := drawn(t, dir, 0, 100).Files(t.Context(), name)
+	if err != nil || os.Truncate(files[0], 50) != nil {
+		t.Fatal(err)
+	}
+	again, err := drawn(t, dir, 0, 100).Files(t.Context(), name)
+	if err != nil || again[0] != files[0] || len(contents(t, again)[0]) != 100 {
+		t.Errorf("files %q, error %v", again, err)
+	}
+}
+
 // TestTogether verifies that stores of several processes which need the same objects at once copy each once.
 func TestTogether(t *testing.T) {
 	dir := t.TempDir()

@@ -35,6 +35,7 @@ type object struct {
 	key   string // of a bucket
 	path  string // below the folder of its copy
 	etag  string // or the date of its last change; "": the server tells none
+	tag   string // the ETag, if the server compares by it; else ""
 	size  int64  // -1: the server does not tell
 	time  time.Time
 	from  source

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,16 +124,21 @@ func (s *s3Source) object(bucket string, info minio.ObjectInfo) *object {
 	url := "s3://" + bucket + "/" + info.Key
 	return &object{
 		url: url, id: s.access.endpoint() + " " + url, path: safePath("s3/" + bucket + "/" + info.Key), key: info.Key,
-		etag: info.ETag, size: info.Size, time: info.LastModified, from: s,
+		etag: etagOf(info), tag: info.ETag, size: info.Size, time: info.LastModified, from: s,
 	}
+}
+
+// etagOf returns the ETag of an object, or its date, as a few servers have none.
+func etagOf(info minio.ObjectInfo) string {
+	return cmp.Or(info.ETag, info.LastModified.UTC().Format(http.TimeFormat))
 }
 
 // open is that of source.
 func (s *s3Source) open(ctx context.Context, o *object, from, to int64) (io.ReadCloser, error) {
 	var options minio.GetObjectOptions
 	err := options.SetRange(from, to-1)
-	if o.etag != "" {
-		err = errors.Join(err, options.SetMatchETag(o.etag))
+	if o.tag != "" {
+		err = errors.Join(err, options.SetMatchETag(o.tag))
 	}
 	if err != nil {
 		return nil, err
@@ -142,7 +148,7 @@ func (s *s3Source) open(ctx context.Context, o *object, from, to int64) (io.Read
 	if err != nil {
 		return nil, s.fault(err)
 	}
-	if info.ETag != o.etag || !isRange(header.Get("Content-Range"), from, to, o.size) && (from != 0 || to != o.size) {
+	if etagOf(info) != o.etag || !isRange(header.Get("Content-Range"), from, to, o.size) && (from != 0 || to != o.size) {
 		body.Close()
 		return nil, exitcode.With(exitcode.BadData, errChanged)
 	}

@@ -176,11 +176,12 @@ func setOf(all []*object) string {
 	return sum(b.String())
 }
 
-// has reports whether the copy of o is there. Of an object whose size is not known it finds the size of the copy.
+// has reports whether the copy of o is there and has its size: after a power failure a copy may have lost its end, as it does
+// not wait for the disk. Of an object whose size is not known it finds the size of the copy.
 func (s *Store) has(o *object) bool {
 	if o.size >= 0 {
-		_, err := os.Lstat(s.path(o.entry()))
-		return err == nil
+		info, err := os.Stat(filepath.Join(s.path(o.entry()), o.path))
+		return err == nil && (info.IsDir() || info.Size() == o.size)
 	}
 	found, _ := filepath.Glob(s.path(o.prefix() + "-*"))
 	for _, path := range found {

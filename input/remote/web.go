@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -35,7 +36,6 @@ func checkRedirect(to *http.Request, via []*http.Request) error {
 type webFile struct {
 	*webSource
 	url     string
-	strong  bool // the ETag is a strong one, by which a server compares
 	changed string
 }
 
@@ -65,10 +65,10 @@ func (w *webSource) ask(ctx context.Context, o *object, name string) error {
 	defer r.Body.Close()
 	f := &webFile{webSource: w, url: name, changed: r.Header.Get("Last-Modified")}
 	o.etag, o.from = r.Header.Get("ETag"), f
-	f.strong = strings.HasPrefix(o.etag, `"`)
-	if o.etag == "" {
-		o.etag = f.changed
+	if strings.HasPrefix(o.etag, `"`) { // a weak one equals none
+		o.tag = o.etag
 	}
+	o.etag = cmp.Or(o.etag, f.changed)
 	o.time, _ = http.ParseTime(f.changed)
 	_, total, _ := strings.Cut(r.Header.Get("Content-Range"), "/")
 	switch r.StatusCode {
@@ -96,8 +96,8 @@ func (f *webFile) open(ctx context.Context, o *object, from, to int64) (io.ReadC
 		header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, to-1))
 	}
 	switch {
-	case f.strong:
-		header.Set("If-Match", o.etag)
+	case o.tag != "":
+		header.Set("If-Match", o.tag)
 	case f.changed != "":
 		header.Set("If-Unmodified-Since", f.changed)
 	}
@@ -105,10 +105,7 @@ func (f *webFile) open(ctx context.Context, o *object, from, to int64) (io.ReadC
 	if err != nil {
 		return nil, err
 	}
-	etag := r.Header.Get("ETag")
-	if etag == "" {
-		etag = r.Header.Get("Last-Modified")
-	}
+	etag := cmp.Or(r.Header.Get("ETag"), r.Header.Get("Last-Modified"))
 	switch {
 	case r.StatusCode >= 300:
 		err = fault(r)
