@@ -54,6 +54,9 @@ type work struct {
 	kernels string // kernel set of all contenders; "" for their own choices
 }
 
+// arrowReads is pyarrow.
+var arrowReads = software{driver: "read_records.py", modules: "pyarrow, numpy"}
+
 // newContender returns the contender of that name, nil if there is none.
 func newContender(name, program string) contender {
 	torch := software{driver: "pytorch_steps.py", modules: "torch, numpy"}
@@ -62,7 +65,6 @@ func newContender(name, program string) contender {
 	torchClicks := software{driver: "pytorch_clicks.py", modules: "torch, numpy"}
 	flowClicks := software{driver: "tensorflow_clicks.py", modules: "tensorflow, numpy"}
 	vw := software{driver: "vw_pass.py", modules: "vowpalwabbit, numpy"}
-	arrowReads := software{driver: "read_records.py", modules: "pyarrow, numpy"}
 	pandasReads := software{driver: "read_records.py", modules: "pandas, numpy"}
 	polarsReads := software{driver: "read_records.py", modules: "polars, numpy"}
 	flowReads := software{driver: "read_records.py", modules: "tensorflow, numpy"}
@@ -97,11 +99,13 @@ func newContender(name, program string) contender {
 		numpyMPI:  &library{of: mpi, way: "mpi", ranks: 2, threads: 1},
 		openBLAS:  &library{of: software{driver: "sgemm.py", modules: "numpy"}, threads: 1},
 
-		arrowCSV:    &library{of: arrowReads, way: "arrow", threads: 1},
-		pandasCSV:   &library{of: pandasReads, way: "pandas", threads: 1},
-		polarsCSV:   &library{of: polarsReads, way: "polars", threads: 1},
-		flowCSV:     &library{of: flowReads, way: "tf-csv", threads: 1},
-		flowRecords: &library{of: flowReads, way: "tf-records", threads: 1},
+		readParquet:  &parsing{parquet: true},
+		arrowParquet: &library{of: arrowReads, way: "arrow-parquet", threads: 2},
+		arrowCSV:     &library{of: arrowReads, way: "arrow", threads: 1},
+		pandasCSV:    &library{of: pandasReads, way: "pandas", threads: 1},
+		polarsCSV:    &library{of: polarsReads, way: "polars", threads: 1},
+		flowCSV:      &library{of: flowReads, way: "tf-csv", threads: 1},
+		flowRecords:  &library{of: flowReads, way: "tf-records", threads: 1},
 
 		vwOne:    &library{of: vw, way: "pass", threads: 2},
 		vwTwo:    &library{of: vw, way: "pass", ranks: 2, threads: 1},

@@ -46,6 +46,10 @@ func (c *Column) settle() {
 		c.Fault = fmt.Errorf("has type %d of length %d and scale %d, want one of Parquet's", c.physical, c.length, c.scale)
 		return
 	}
+	if c.converted == 21 {
+		c.Fault = errors.New("is an interval, want a type that pandas reads")
+		return
+	}
 	is := func(physical ...int64) bool {
 		for _, p := range physical {
 			if c.physical == p {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,7 @@ func TestInteropTypes(t *testing.T) {
 	if cells < 5_000_000 || len(types) < 46 {
 		t.Errorf("%d cells of %d types, want more", cells, len(types))
 	}
+	wantLarge(t, filepath.Join(dir, "large.parquet"))
 	refused, err := OpenRows([]string{filepath.Join(dir, "refused.parquet")}, input.Folders{}, input.Limits{}, func(string) bool { return false })
 	if err != nil || !slices.Equal(refused.Names, []string{"ok"}) {
 		t.Fatalf("error %v, or columns that are read: %v", err, refused.Names)
@@ -71,6 +73,25 @@ func TestInteropTypes(t *testing.T) {
 		if err := refused.Unread[i]; !strings.Contains(err.Error(), "refused.parquet: column "+want) || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+// wantLarge verifies that a row group whose texts are 3 GiB is read with the memory of its dictionary and few pages.
+func wantLarge(t *testing.T, name string) {
+	rows, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	bytes := 0
+	if err := rows.Each(t.Context(), 0, rows.Records(), func(r *Row) error { bytes += len(r.Cells[0].Text); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 || bytes != 3<<30 {
+		t.Errorf("%d bytes of texts took %d bytes of memory, want %d and at most %d", bytes, took, 3<<30, 64<<20)
 	}
 }
 

@@ -194,6 +194,8 @@ def main(to):
         "structs": pa.array([[{"a": 1}]], pa.list_(pa.struct([("a", pa.int64()), ("b", pa.int64())]))), "maps": pa.array([[[("a", 1)]]], pa.list_(pa.map_(pa.string(), pa.int64()))), "ok": pa.array([1]),
     }
     pq.write_table(pa.table(refused), to + "/refused.parquet")
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * 3072, pa.int32()), pa.array(["a" * (1 << 20)]))
+    pq.write_table(pa.table({"long": long}), to + "/large.parquet")
     json.dump({"files": files, "cells": expected, "checked": checked}, open(to + "/cells.json", "w"))
 
 
