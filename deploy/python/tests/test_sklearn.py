@@ -6,15 +6,18 @@ import tempfile
 import unittest
 import warnings
 
-import numpy
-import pandas
-from sklearn.base import clone
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
+try:
+    import numpy
+    import pandas
+    from sklearn.base import clone
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.datasets import load_iris
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.utils.estimator_checks import check_estimator
+except ImportError:
+    raise unittest.SkipTest("scikit-learn is not here")
 
 import ringtrain
 from ringtrain.sklearn import RingtrainClassifier, RingtrainRegressor
