@@ -21,12 +21,17 @@ type Pipe struct {
 	tolerate bool
 }
 
-// OpenPipe returns the records of a pipe. It reads nothing. A format that is no text is exitcode.Usage.
+// OpenPipe returns the records of a pipe. It reads nothing. In the place of records with columns of a format that is no text
+// there is CSV with a header; without columns such a format is exitcode.Usage.
 func (s Spec) OpenPipe(from io.Reader) (*Pipe, error) {
-	s.Files = []string{PipeName}
-	if f, known := FormatOf(s.Format); known && !f.IsText() {
+	switch f, known := FormatOf(s.Format); {
+	case !known || f.IsText():
+	case s.Columns != nil:
+		s.Origin = Origin{Format: FormatName(Sniff(nil).Name), Header: true}
+	default:
 		return nil, usage("format %s in the place of - is no text, want one of %s, or files", f.Name, strings.Join(Names(Format.IsText), ", "))
 	}
+	s.Files = []string{PipeName}
 	f, err := s.check()
 	if err != nil {
 		return nil, err

@@ -31,9 +31,6 @@ func (o *Opener) OpenPipe(e Evaluated) (*convert.Pipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, _ := convert.FormatOf(spec.Format); spec.Columns != nil && !f.IsText() {
-		spec.Origin = convert.Origin{Format: "csv", Header: true}
-	}
 	return spec.OpenPipe(e.Pipe)
 }
 
