@@ -39,7 +39,7 @@ func TestInteropWheel(t *testing.T) {
 		run(python, "-m", "pip", "download", "--no-index", "--find-links", dist, "--no-deps", "--only-binary=:all:", "--python-version", "3.9",
 			"--platform", platform+machines[runtime.GOARCH], "--dest", t.TempDir(), "ringtrain")
 	}
-	if said := run(python, "-m", "auditwheel", "show", found[0]); !strings.Contains(said, "manylinux_2_5") && !strings.Contains(said, "no external") {
+	if said := run(python, "-m", "auditwheel", "show", found[0]); !strings.Contains(said, "requires no external shared libraries") {
 		t.Errorf("auditwheel says\n%s", said)
 	}
 	packages := strings.TrimSpace(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))

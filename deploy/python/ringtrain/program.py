@@ -38,10 +38,23 @@ def path():
 
 def text(*args, cwd=None, env=None):
     """Returns what a command prints on standard output."""
-    done = subprocess.run([path(), *args], cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    done = subprocess.run([path(), *args], cwd=cwd, env=_environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
     if done.returncode != 0:
-        raise Error(done.returncode, done.stderr.strip().rpartition("\n")[2], stderr=done.stderr)
+        events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"event":"error"')]
+        raise _error(done.returncode, events[-1] if events else {}, done.stderr)
     return done.stdout
+
+
+def _environment(env):
+    """Returns the environment of a command, which writes events."""
+    return {**os.environ, **(env or {}), "RINGTRAIN_JSON": "1"}
+
+
+def _error(code, failure, said):
+    """Returns the error of a command that ended with a code, an event of its first cause, {} for none, and words for people."""
+    code = 128 - code if code < 0 else code
+    cause = failure.get("cause") or said.strip().rpartition("\n")[2] or f"{NAME} ended with exit code {code}"
+    return Error(code, cause, failure.get("doc", ""), said)
 
 
 class Command:
@@ -57,7 +70,7 @@ class Command:
         self._process = subprocess.Popen(
             [path(), *args],
             cwd=cwd,
-            env={**os.environ, **(env or {}), "RINGTRAIN_JSON": "1"},
+            env=_environment(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -84,10 +97,7 @@ class Command:
         for reader in self._readers:
             reader.join()
         if code != 0:
-            code = 128 - code if code < 0 else code
-            said = self.said()
-            cause = failure.get("cause") or said.strip().rpartition("\n")[2] or f"{NAME} ended with exit code {code}"
-            raise Error(code, cause, failure.get("doc", ""), said)
+            raise _error(code, failure, self.said())
 
     def said(self):
         """Returns what the program has said to people, the last lines of it."""

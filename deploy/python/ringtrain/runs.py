@@ -18,6 +18,7 @@ class Run:
     def __init__(self, start, events):
         self.job = start.job
         self.events = events
+        self.place = {"cwd": start.base, "env": start.env}  # where the names of the job lead to its records
         self._start = start  # the temporary folder goes with it
         self.checkpoint = self.export = None
         done = {}
@@ -103,8 +104,10 @@ class _Start:
         self._set = dict(set or {})
         self._options = list(args)
         if hosts is not None:
-            if not isinstance(hosts, str) or frames.is_frame(data) or isinstance(job, dict):
-                raise Error(64, "with hosts want hosts=\"a:2,b:2\", and a job file or files that all hosts reach")
+            if not isinstance(hosts, str) or frames.is_frame(data):
+                raise Error(64, "with hosts want hosts=\"a:2,b:2\", and no data frame: other hosts do not have it")
+            if not to and (job is None or isinstance(job, dict) or getattr(job, "kept", True) is False):
+                raise Error(64, "with hosts want a job file that each host has, or to=FOLDER that all hosts reach")
             self._options += ["-H", hosts, "--push"]
         if np is not None or hosts is None:
             self._options += ["-np", str(1 if np is None else np)]

@@ -36,7 +36,7 @@ def evaluate(model, data=None, *, split=None, args=()):
     files, options = ([], []) if data is None else _files(data, folder)
     if split is not None:
         options = [*options, "--split", split]
-    for event in program.Command("eval", os.fspath(model), *files, *options, *args):
+    for event in program.Command("eval", os.fspath(model), *files, *options, *args, **getattr(model, "place", {})):
         if event["event"] == "eval":
             return event
     return {}

@@ -98,6 +98,17 @@ class Types(unittest.TestCase):
             columns = ["prediction"] if not classes else ["class", "score"] if len(classes) == 2 else ["class", *("score_" + c for c in classes)]
             self.assertEqual(list(ringtrain.predict(run, frame(X * 2)).columns), columns)
 
+    def test_evaluate(self):
+        """The metrics of a run are those of its job's records again, and a model of CSV reads a frame."""
+        df = frame(X)
+        run = ringtrain.train(data=df, label="y", set=QUICK)
+        self.assertEqual(ringtrain.evaluate(run)["loss"], run.metrics["loss"])
+        with as_text():
+            run = ringtrain.train(data=df, label="y", set=QUICK)
+        for transport in transports():
+            with transport:
+                self.assertEqual(ringtrain.evaluate(run, df)["examples"], N)
+
     def test_missing_labels(self):
         """Records without a label are left out, and the others train."""
         run = ringtrain.train(data=frame(X, label=np.where(np.arange(N) % 50 == 0, np.nan, X > 0)), label="y", set=QUICK)

@@ -135,7 +135,7 @@ class Errors(InFolder):
 
     def test_usage(self):
         """What cannot be meant is refused before a command starts."""
-        for how in ({}, {"job": JOB, "data": "table.csv"}, {"job": "linear", "label": "churn"}, {"job": JOB, "hosts": "a:2"}, {"job": "linear", "hosts": ["a"]}):
+        for how in ({}, {"job": JOB, "data": "table.csv"}, {"job": "linear", "label": "churn"}, {"job": JOB, "hosts": "a:2"}, {"data": "table.csv", "hosts": "a:2"}, {"job": "linear", "hosts": ["a"]}):
             with self.assertRaises(ringtrain.Error, msg=how) as caught:
                 ringtrain.train(**how)
             self.assertEqual(caught.exception.code, 64, how)
@@ -143,6 +143,8 @@ class Errors(InFolder):
             ringtrain.init("table.csv", label=None, to="x.yaml") and ringtrain.init(self.no_label())
         with self.assertRaisesRegex(ringtrain.Error, "no such column"):
             ringtrain.train(data="table.csv", label="left")
+        with self.assertRaisesRegex(ringtrain.Error, "no key \"bach\".*#job-file"):
+            ringtrain.train(data="table.csv", label="churn", set={"input.bach": 3})
 
     @staticmethod
     def no_label():
