@@ -20,7 +20,7 @@ import (
 func option(name string) cli.Flag {
 	return findFlag([]cli.Flag{
 		&cli.BoolFlag{Name: "layers", Usage: "the model of a job, or a kind of model, as model.layers"},
-		&cli.BoolFlag{Name: "prune", Usage: "only remove caches of files that are gone, from the job's folder or, without a job, from the one of input.cache auto"},
+		&cli.BoolFlag{Name: "prune", Usage: "only remove caches of files that are gone, and copies of objects of which there is a newer one, from the job's folder or, without a job, from the one of input.cache auto"},
 		&cli.BoolFlag{Name: "json", Usage: "one JSON object a line on standard output, words for people on standard error"},
 		&cli.IntFlag{Name: "top", Usage: "the `N` largest weights of the model's linear part, with the names of the columns"},
 		&cli.StringFlag{Name: "data", Usage: "`DIR` that relative input files are in (else RINGTRAIN_DATA, else the working directory)"},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -214,8 +215,8 @@ func TestBadObject(t *testing.T) {
 	}
 }
 
-// TestKilledCopy kills a rank by -9 amid a copy. It verifies that nothing with the name of a copy is left, and that the next
-// run copies and removes what is left.
+// TestKilledCopy ends a rank amid a copy, by TERM, which leaves nothing, and by -9. It verifies that nothing with the name of a
+// copy is left, and that the next run copies and removes what is left.
 func TestKilledCopy(t *testing.T) {
 	parts := lakeRows()
 	b := newBox(t)
@@ -240,8 +241,10 @@ func TestKilledCopy(t *testing.T) {
 	job := []string{"train", "job.yaml", "--set", "input.train.files=s3://lake/data"}
 	p := far.start(job...)
 	<-asked
-	p.signal(os.Kill)
-	p.wait()
+	p.signal(syscall.SIGTERM)
+	if e := p.wait(); e.code != 143 {
+		t.Errorf("TERM amid a copy: ended with %d: %s", e.code, e.stderr)
+	}
 	left := func(pattern string) []string {
 		found, err := filepath.Glob(filepath.Join(b.home, ".cache", "ringtrain", "records", "objects", pattern))
 		if err != nil {
@@ -249,6 +252,13 @@ func TestKilledCopy(t *testing.T) {
 		}
 		return found
 	}
+	if all := left("*-*-*"); len(all) > 0 {
+		t.Errorf("TERM leaves %q", all)
+	}
+	p = far.start(job...)
+	eventually(t, patience, "a copy is under way", func() bool { return len(left("*.draft-*")) > 0 })
+	p.signal(os.Kill)
+	p.wait()
 	if drafts, all := left("*.draft-*"), left("*-*-*"); len(drafts) == 0 || len(drafts) != len(all) {
 		t.Errorf("the killed process leaves %q", all)
 	}
