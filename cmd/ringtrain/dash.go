@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -30,7 +29,6 @@ type watch struct {
 	plain   *http.Server // of --metrics; nil: none
 	stop    context.CancelFunc
 	ctx     context.Context // until close
-	asking  sync.WaitGroup
 }
 
 // openWatch opens what --dash and --metrics ask for and adds it to the views of out. It returns nil if nothing is asked
@@ -129,18 +127,17 @@ func (w *watch) follow(ask func(context.Context) (s rendezvous.Status, known boo
 	if w == nil {
 		return
 	}
-	w.asking.Go(func() {
+	go func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
-		for {
+		for w.ctx.Err() == nil {
 			w.tell(ask(w.ctx))
 			select {
 			case <-tick.C:
 			case <-w.ctx.Done():
-				return
 			}
 		}
-	})
+	}()
 }
 
 // tell shows a state of the rendezvous, or that this process lives.
@@ -164,7 +161,6 @@ func (w *watch) close() {
 		return
 	}
 	w.stop()
-	w.asking.Wait()
 	if w.page != nil {
 		w.page.Close()
 	}

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,9 +78,16 @@ func (s *runState) block(shape Shape) []string {
 	if shape.Columns < narrowColumns || shape.Rows < flatRows {
 		return []string{s.flat(shape, width)}
 	}
-	right := fmt.Sprintf(" %3.0f %%  %s  %12s", 100*s.share(), s.epoch(), s.left())
+	epoch, reached := fmt.Sprintf("epoch %d", s.all.step.Epoch), "step "+Commas(s.all.step.Step)+gap+s.loss()
+	if s.start.Epochs > 0 {
+		epoch += fmt.Sprintf(" of %d", s.start.Epochs)
+	}
+	if metric := s.metric(); metric != "" {
+		reached += gap + metric + " at step " + Commas(s.eval.Step)
+	}
+	right := fmt.Sprintf(" %3.0f %%  %s  %12s", 100*s.share(), epoch, s.left())
 	first := s.bar(shape, min(width, lineColumns)-Width(right)) + right
-	lines := []string{strings.TrimRight(first, " "), Cut(s.reached(), width), Cut(s.speed(), width)}
+	lines := []string{strings.TrimRight(first, " "), Cut(reached, width), Cut(s.speed(), width)}
 	wait := s.hang
 	if w := s.shown.straggler(); wait == "" && w != nil {
 		wait = fmt.Sprintf("others wait %.0f %% of the time for rank %d", 100*w.Share, w.Rank)
@@ -95,57 +103,34 @@ func (s *runState) block(shape Shape) []string {
 
 // flat returns the block in one line: a short bar, and as many facts as fit, the most important ones first.
 func (s *runState) flat(shape Shape, width int) string {
-	facts := []string{fmt.Sprintf("%.0f %%", 100*s.share()), s.left(), s.loss()}
-	facts = append(facts, s.metric(), "step "+Commas(s.all.step.Step), s.rate())
-	line := ""
-	for _, fact := range facts {
-		if fact != "" && Width(line)+2+Width(fact) > width-minBar {
+	done := fmt.Sprintf("%.0f %%", 100*s.share())
+	line := "  " + done
+	if Width(line) > width-minBar {
+		return Cut(done, width)
+	}
+	for _, fact := range []string{s.left(), s.loss(), s.metric(), "step " + Commas(s.all.step.Step), s.rate()} {
+		if Width(line)+2+Width(fact) > width-minBar {
 			break
 		}
 		if fact != "" {
 			line += "  " + fact
 		}
 	}
-	if line == "" {
-		return Cut(facts[0], width)
-	}
 	return s.bar(shape, minBar) + line[1:]
 }
 
-// epoch says which epoch of how many it is, if that is known.
-func (s *runState) epoch() string {
-	if s.start.Epochs == 0 {
-		return fmt.Sprintf("epoch %d", s.all.step.Epoch)
-	}
-	return fmt.Sprintf("epoch %d of %d", s.all.step.Epoch, s.start.Epochs)
-}
-
 // share returns the part of the run that is done.
-func (s *runState) share() float64 {
-	if s.all.step.Steps < 1 {
-		return 0
-	}
-	return float64(s.all.step.Step) / float64(s.all.step.Steps)
-}
+func (s *runState) share() float64 { return float64(s.all.step.Step) / float64(s.all.step.Steps) }
 
 // bar returns a bar in so many columns. Its head stands in the column that is under way.
 func (s *runState) bar(shape Shape, columns int) string {
-	signs := []string{"=", ">"}
-	if shape.Unicode {
-		signs = []string{"━", "╸"}
-	} else {
-		columns -= len("[]")
+	left, done, head, right := "", "━", "╸", ""
+	if !shape.Unicode {
+		left, done, head, right = "[", "=", ">", "]"
 	}
-	done := int(s.share() * float64(columns))
-	bar := strings.Repeat(signs[0], done)
-	if done < columns {
-		bar += signs[1]
-	}
-	rest := strings.Repeat(" ", columns-Width(bar))
-	if shape.Unicode {
-		return shape.paint(green, bar) + rest
-	}
-	return "[" + shape.paint(green, bar) + rest + "]"
+	columns -= len(left + right)
+	bar := Cut(strings.Repeat(done, int(s.share()*float64(columns)))+head, columns)
+	return left + shape.paint(green, bar) + strings.Repeat(" ", columns-Width(bar)) + right
 }
 
 // left says how long the run still takes, "" if it is at its end or nobody knows.
@@ -167,24 +152,18 @@ func fourDigits(x float64) string {
 	return fmt.Sprintf("%.4g", x)
 }
 
-func (s *runState) rate() string {
-	return Commas(int64(s.shown.step.ExamplesPerS)) + " examples/s"
-}
+func (s *runState) rate() string { return Commas(int64(s.shown.step.ExamplesPerS)) + " examples/s" }
 
-// metric returns the metric of the last evaluation that people follow, "" for none.
+// metric returns the metric of the last evaluation that people follow: accuracy, AUC or RMSE; "" for none.
 func (s *runState) metric() string {
-	if s.eval == nil {
-		return ""
+	if s.eval != nil {
+		for _, n := range s.eval.Numbers() {
+			if slices.Contains([]string{"accuracy", "auc", "rmse"}, n.Name) {
+				return fmt.Sprintf("%s %.4f", metricName(n.Name), n.Value)
+			}
+		}
 	}
-	return metricText(*s.eval)
-}
-
-func (s *runState) reached() string {
-	line := "step " + Commas(s.all.step.Step) + gap + s.loss()
-	if metric := s.metric(); metric != "" {
-		line += gap + metric + " at step " + Commas(s.eval.Step)
-	}
-	return line
+	return ""
 }
 
 // speed returns the rate and the parts of a step. One rank has no exchange.

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -56,9 +56,8 @@ type Reporter struct {
 	told  bool       // the end needs no further error event: it has one, another rank reports it, or nobody reads
 
 	out     io.Writer
-	writing sync.Mutex // locked during a write to out, which may block
-	faultMu sync.Mutex
-	fault   error // the first one of out
+	writing sync.Mutex            // locked during a write to out, which may block
+	fault   atomic.Pointer[error] // the first one of out
 }
 
 // NewReporter returns the reporter of a process with its two outputs.
@@ -87,21 +86,17 @@ func (r *Reporter) Write(p []byte) (int, error) {
 	defer r.writing.Unlock()
 	n, err := r.out.Write(p)
 	if err != nil && !errors.Is(err, syscall.EPIPE) {
-		r.faultMu.Lock()
-		defer r.faultMu.Unlock()
-		r.fault = cmp.Or(r.fault, err)
+		r.fault.CompareAndSwap(nil, &err)
 	}
 	return n, err
 }
 
 // Fault returns the first fault of a write to standard output, or nil.
 func (r *Reporter) Fault() error {
-	r.faultMu.Lock()
-	defer r.faultMu.Unlock()
-	if r.fault == nil {
-		return nil
+	if err := r.fault.Load(); err != nil {
+		return fmt.Errorf("standard output: %w", *err)
 	}
-	return fmt.Errorf("standard output: %w", r.fault)
+	return nil
 }
 
 // Told reports whether the end of the process needs no further error event.

@@ -144,23 +144,19 @@ func addColumn(lines []string, rows []scoreRow, name string) {
 
 // places says where the model and the last state are: in one line, if both fit.
 func (s *runState) places(columns int) []string {
-	model, saved := "", ""
+	var rows []string
 	if s.exported != nil {
-		model = row("model", s.exported.Path)
+		rows = append(rows, row("model", s.exported.Path))
 	}
 	if s.saved != nil {
-		saved = row("saved", s.saved.Path)
+		rows = append(rows, row("saved", s.saved.Path))
 	}
-	both := fmt.Sprintf("%-*s%s", max(secondCell, Width(model)+len(gap)), model, saved)
-	switch {
-	case model == "" && saved == "":
-		return nil
-	case model == "" || saved == "":
-		return []string{model + saved}
-	case Width(both) > columns:
-		return []string{model, saved}
+	if len(rows) == 2 {
+		if both := fmt.Sprintf("%-*s%s", max(secondCell, Width(rows[0])+len(gap)), rows[0], rows[1]); Width(both) <= columns {
+			return []string{both}
+		}
 	}
-	return []string{both}
+	return rows
 }
 
 // follow returns the commands that take the model and the history of a run. They work as they are: where options
@@ -170,36 +166,32 @@ func (s *runState) follow(next Next) []string {
 	if !next.Alone {
 		job = shellWord(dir)
 	}
-	var commands []string
-	predict := ""
-	switch {
-	case s.exported != nil && next.Alone:
-		predict = job + " --from " + s.bundle()
-	case s.exported != nil:
-		predict = s.bundle()
-	case dir != "":
-		predict = job
+	what := job // the model
+	if s.exported != nil {
+		what = shellWord(filepath.Dir(s.exported.Path))
+	}
+	if s.exported != nil && next.Alone {
+		what = job + " --from " + what
 	}
 	if next.Data != "" {
-		predict += " --data " + shellWord(next.Data)
+		what += " --data " + shellWord(next.Data)
 	}
 	if !next.NoFiles {
-		predict += " FILE"
+		what += " FILE"
 	}
-	if s.exported != nil || dir != "" {
-		commands = append(commands, "ringtrain predict "+predict)
+	if s.exported == nil && dir == "" {
+		return nil
 	}
+	var commands []string
+	if next.Where != "" {
+		commands = append(commands, phrase.Name(next.Where)+":")
+	}
+	commands = append(commands, "ringtrain predict "+what)
 	if dir != "" && s.start.Options["log.history"] != "false" {
 		commands = append(commands, "ringtrain report "+job)
 	}
-	if next.Where != "" && len(commands) > 0 {
-		commands = append([]string{phrase.Name(next.Where) + ":"}, commands...)
-	}
 	return rows("next", commands)
 }
-
-// bundle returns the folder of the exported versions, as a word of a command.
-func (s *runState) bundle() string { return shellWord(filepath.Dir(s.exported.Path)) }
 
 // rows returns a row for each cell, the first one with the word.
 func rows(word string, cells []string) []string {

@@ -96,16 +96,6 @@ func partsOf(e report.Step) []string {
 	return []string{share("input", e.Input), share("compute", e.Compute), share("exchange", e.Exposed)}
 }
 
-// metricText returns the metric that people follow during training: accuracy, AUC or RMSE.
-func metricText(e report.Metrics) string {
-	for _, n := range e.Numbers() {
-		if slices.Contains([]string{"accuracy", "auc", "rmse"}, n.Name) {
-			return fmt.Sprintf("%s %.4f", metricName(n.Name), n.Value)
-		}
-	}
-	return ""
-}
-
 func decisionSentence(e report.Decision) string {
 	line := fmt.Sprintf("%s %s  %s", e.What, e.Choice, e.Why)
 	if e.Predicted > 0 {

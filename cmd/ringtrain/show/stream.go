@@ -69,20 +69,27 @@ func (r *Reporter) read(line []byte, take func(report.Stamped, []byte) launch.Te
 	}
 	if _, failed := s.Event.(report.Failure); failed { // after another one: rank 0 was restarted and failed before its start event
 		r.kept = &keptError{s, bytes.Clone(line)}
-		return r.ifJSON(launch.Text{File: line})
+		if !r.JSON {
+			return launch.Text{}
+		}
+		return launch.Text{File: line}
 	}
-	var before launch.Text
+	var before []byte
 	if kept := r.kept; kept != nil { // for people it is no end
-		before, r.kept, r.told = r.ifJSON(launch.Text{Out: take(kept.Stamped, kept.line).Out}), nil, true
+		if text := take(kept.Stamped, kept.line); r.JSON {
+			before = text.Out
+		}
+		r.kept, r.told = nil, true
 	}
 	if err != nil { // no event
-		return launch.Text{Out: append(before.Out, line...), Err: before.Err, File: line}
+		return launch.Text{Out: append(before, line...), File: line}
 	}
 	if _, begun := s.Event.(report.Start); begun { // rank 0 was restarted: its earlier error events do not count
 		r.told, r.Past = false, nil
 	}
 	text := take(s, line)
-	return launch.Text{Out: append(before.Out, text.Out...), Err: append(before.Err, text.Err...), File: text.File}
+	text.Out = append(before, text.Out...)
+	return text
 }
 
 // HandPast hands an event of an earlier attempt to the launcher.
@@ -179,14 +186,6 @@ func (r *Reporter) tellReasons(res launch.Result, end string) {
 func (r *Reporter) write(t launch.Text) {
 	r.Stdout.Write(t.Out) // the writer keeps a fault
 	r.Stderr.Write(t.Err)
-}
-
-// ifJSON returns t if standard output has JSON.
-func (r *Reporter) ifJSON(t launch.Text) launch.Text {
-	if r.JSON {
-		return t
-	}
-	return launch.Text{}
 }
 
 // jsonOf returns the line of an event.
