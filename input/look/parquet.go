@@ -14,12 +14,12 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// byCell says that no column is read as numbers whatever its type is.
-func byCell(string) bool { return false }
+// shown says that columns are read for people.
+func shown(string) parquet.Need { return parquet.Shown }
 
 // lookTable looks at files that have columns of names and types.
 func (t *Table) lookTable(ctx context.Context, o Options) error {
-	rows, err := parquet.OpenRows(o.files, o.folders, o.Limits, byCell)
+	rows, err := parquet.OpenRows(o.files, o.folders, o.Limits, shown)
 	if err != nil {
 		return err
 	}
@@ -54,9 +54,14 @@ func (t *Table) lookTable(ctx context.Context, o Options) error {
 // checkTable opens the files of a check, whose plan then knows which columns have lists.
 func checkTable(s *convert.Spec, folders input.Folders) (*parquet.Rows, error) {
 	c := column.NewChecker(s.Columns, s.LabelRule, true)
-	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, func(name string) bool {
-		at := slices.Index(s.Columns.Inputs, name)
-		return at >= 0 && c.Reads(at)
+	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, func(name string) parquet.Need {
+		switch at := slices.Index(s.Columns.Inputs, name); {
+		case at >= 0 && c.Reads(at):
+			return parquet.Numbers
+		case at >= 0 || name == s.Split.By:
+			return parquet.Texts
+		}
+		return parquet.Shown
 	})
 	if err != nil {
 		return nil, err
@@ -145,7 +150,7 @@ func (t tableCat) Append(_ *input.Batch, records ...int) error {
 
 // catTable returns the records of files that have columns of names and types, which print themselves.
 func catTable(ctx context.Context, s convert.Spec, folders input.Folders, to *printer) (input.Dataset, error) {
-	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, byCell)
+	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, shown)
 	if err != nil {
 		return nil, err
 	}

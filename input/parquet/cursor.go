@@ -23,6 +23,7 @@ type cursor struct {
 
 	definitions, repeats hybrid
 	levels, repeated     []int32 // of a list: those read ahead
+	items                []int32 // levels of the values of lists that are read
 	scratch              [1024]int32
 	dropped              vector // of skip
 }
@@ -120,28 +121,27 @@ func (c *cursor) startEach(dst *vector, n int) {
 
 // readLists appends n records of lists. A list ends where the next one begins, which may be in another page.
 func (c *cursor) readLists(dst *vector, n int) error {
-	present := 0
+	c.items = c.items[:0]
 	for {
 		for i, repeat := range c.repeated {
 			if repeat == 0 && n == 0 {
 				c.levels, c.repeated = c.levels[i:], c.repeated[i:]
-				return c.append(dst, present)
+				return c.appendItems(dst)
 			}
 			if repeat == 0 {
-				dst.start(1, dst.len()+present)
+				dst.start(1, dst.len()+len(c.items))
 				n--
 			} else if len(dst.starts) == 0 {
 				return errors.New("begins amid a list")
 			}
-			if c.levels[i] == int32(c.column.definition) {
-				present++
+			if c.isItem(c.levels[i]) {
+				c.items = append(c.items, c.levels[i])
 			}
 		}
 		c.levels, c.repeated = c.levels[:0], c.repeated[:0]
-		if err := c.append(dst, present); err != nil {
+		if err := c.appendItems(dst); err != nil {
 			return err
 		}
-		present = 0
 		if err := c.more(); err == errEnds && n == 0 {
 			return nil
 		} else if err != nil {
@@ -154,6 +154,32 @@ func (c *cursor) readLists(dst *vector, n int) error {
 		}
 		c.left -= k
 	}
+}
+
+// isItem reports whether a level is that of a value of a list: one that is there, or the gap that a missing number leaves, so that
+// the numbers behind it keep their places. A missing text or id leaves none.
+func (c *cursor) isItem(level int32) bool {
+	there := int32(c.column.definition)
+	gaps := c.column.repetition == optional && (c.form == column.AsValues || c.form == column.AsNumber || c.form == column.AsDouble)
+	return level == there || gaps && level == there-1
+}
+
+// appendItems appends the values of items, which is empty then.
+func (c *cursor) appendItems(dst *vector) error {
+	there, present := int32(c.column.definition), 0
+	for _, level := range c.items {
+		if level == there {
+			present++
+		}
+	}
+	if err := c.append(dst, present); err != nil {
+		return err
+	}
+	if present < len(c.items) {
+		dst.spread(c.items, there, present)
+	}
+	c.items = c.items[:0]
+	return nil
 }
 
 // append appends n values that are there to dst.

@@ -77,7 +77,7 @@ func readAll(t testing.TB, dir string, file []byte) error {
 	if err := os.WriteFile(name, file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) bool { return false })
+	r, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"context"
-	"fmt"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
@@ -25,35 +24,41 @@ type Row struct {
 	Cells  []column.Cell
 }
 
+// A Need is how a column of rows is read.
+type Need int
+
+const (
+	Texts   Need = iota // as training reads texts: all files want values of one type
+	Numbers             // as training reads numbers: a boolean is 0 or 1
+	Shown               // for people: what cannot be read in all files is left out
+)
+
 // OpenRows returns the records of files, whose columns are those of the first. Each has a cell for each column of the
-// folders, too. A boolean is 0 or 1 in columns that are read as numbers, and else false or true.
-func OpenRows(files []string, folders input.Folders, limits input.Limits, isNumber func(name string) bool) (*Rows, error) {
+// folders, too. Where no numbers are read, a boolean is false or true.
+func OpenRows(files []string, folders input.Folders, limits input.Limits, need func(name string) Need) (*Rows, error) {
 	all, err := openAll(files, limits)
 	if err != nil {
 		return nil, err
 	}
 	r := &Rows{}
-	var names []string
+	var columns []wanted
 	for _, c := range all[0].Columns() {
-		if c.Fault != nil {
-			r.Unread = append(r.Unread, all[0].fault(fmt.Errorf("column %s %w", c.Name, c.Fault)))
-		} else {
-			names = append(names, c.Name)
+		w := wanted{name: c.Name, need: need(c.Name)}
+		switch err := w.find(all, folders, "the first file"); {
+		case err != nil && w.need == Shown && folders.Find(c.Name) < 0:
+			r.Unread = append(r.Unread, err)
+		case err != nil:
+			return nil, err
+		default:
+			columns, r.Names, r.Lists = append(columns, w), append(r.Names, w.name), append(r.Lists, w.lists())
 		}
 	}
-	var columns []wanted
-	for _, name := range append(names, folders.Names...) {
+	for _, name := range folders.Names {
 		w := wanted{name: name}
-		if err := w.find(all, folders, "the first file"); err != nil {
+		if err := w.find(all, folders, "a folder"); err != nil {
 			return nil, err
 		}
-		for k, in := range w.in {
-			if in != nil && in.Kind == Boolean && isNumber(name) {
-				one := *in
-				one.digits, w.in[k] = true, &one
-			}
-		}
-		columns, r.Names, r.Lists = append(columns, w), append(r.Names, name), append(r.Lists, w.lists())
+		columns, r.Names, r.Lists = append(columns, w), append(r.Names, name), append(r.Lists, false)
 	}
 	r.table = newTable(all, columns, sequentialBytes)
 	return r, nil

@@ -1,15 +1,21 @@
 package parquet
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/ring/exitcode"
 )
 
 // write writes rows to a file.
@@ -30,7 +36,7 @@ func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) strin
 // textsOf returns the cells of columns of a file, with a bar between the texts of a list.
 func textsOf(t testing.TB, name string, columns ...string) (all [][]string) {
 	t.Helper()
-	rows, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) bool { return false })
+	rows, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,5 +86,114 @@ func TestEach(t *testing.T) {
 	want := [][]string{{"1", "0.5", "x|y", "1", "Bern"}, {"-2", "", "", "2|3", ""}, {"3", "0.5", "z", "", "Zug"}}
 	if got := textsOf(t, name, "a", "b", "tags", "nums", "at.city"); !reflect.DeepEqual(got, want) {
 		t.Errorf("cells %q, want %q", got, want)
+	}
+}
+
+// TestGaps verifies that a missing number of a list keeps its place, so that values stay those of their ids, and that
+// a missing id or text has none.
+func TestGaps(t *testing.T) {
+	type record struct {
+		List []*float64 `parquet:"list,list"`
+	}
+	one, two := 1.0, 2.0
+	f, err := OpenFile(write(t, []record{{[]*float64{&one, nil, &two}}, {nil}, {[]*float64{nil}}, {[]*float64{&two}}}), input.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, want := range map[column.Form]string{
+		column.AsValues: "[1 NaN 2] [] [NaN] [2]", column.AsDouble: "[1 NaN 2] [] [] [2]", column.AsText: "1.02.0   2.0",
+	} {
+		table := newTable([]*File{f}, []wanted{{name: "list", form: form, in: []*Column{f.column("list")}}}, 0)
+		held, err := table.loaded.Get(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for k := range table.count {
+			var c column.Cell
+			held.Data[0].fill(&c, k)
+			switch form {
+			case column.AsValues:
+				got = append(got, fmt.Sprint(c.Values))
+			case column.AsDouble:
+				got = append(got, fmt.Sprint(c.Doubles))
+			default:
+				got = append(got, string(bytes.Join(c.Texts, nil))+string(c.Text))
+			}
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("form=%d: %s, want %s", form, got, want)
+		}
+	}
+}
+
+// TestTwins verifies that a column whose name is there twice, as a column and as the field of a struct, too, is not read
+// without a word.
+func TestTwins(t *testing.T) {
+	type point struct {
+		X int64 `parquet:"x"`
+	}
+	type record struct {
+		P point `parquet:"p"`
+		Q int64 `parquet:"p.x"`
+		Y int64 `parquet:"y"`
+	}
+	f, err := OpenFile(write(t, []record{{point{1}, 2, 3}}), input.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := wanted{name: "p.x"}
+	if err := w.find([]*File{f}, input.Folders{}, "input.columns"); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "column p.x is there twice") {
+		t.Errorf("error %v, want one of bad data that names p.x", err)
+	}
+	w = wanted{name: "y"}
+	if err := w.find([]*File{f}, input.Folders{}, "input.columns"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNeeds verifies which columns of files that differ are rows: numbers of several types where people or numbers want
+// them, and of those that are only shown none that cannot be read in all files.
+func TestNeeds(t *testing.T) {
+	type first struct {
+		A int64
+		B bool
+		C int64
+		D int64
+		E string
+	}
+	type second struct {
+		A float64
+		B int64
+		C string
+		E string
+	}
+	files := []string{write(t, []first{{1, true, 1, 1, "e"}}), write(t, []second{{1.5, 2, "c", "f"}})}
+	cases := []struct {
+		need          Need
+		names, unread string
+		fault         string
+	}{
+		{need: Shown, names: "A E", unread: "B C D"},
+		{need: Numbers, fault: "column C is text, want integer"},
+		{need: Texts, fault: "column A is float, want integer"},
+	}
+	for _, tt := range cases {
+		rows, err := OpenRows(files, input.Folders{}, input.Limits{}, func(string) Need { return tt.need })
+		if err != nil {
+			if exitcode.Of(err) != exitcode.BadData || tt.fault == "" || !strings.Contains(err.Error(), tt.fault) {
+				t.Errorf("need=%d: error %v, want one of bad data: %q", tt.need, err, tt.fault)
+			}
+			continue
+		}
+		unread := errors.Join(rows.Unread...).Error()
+		for _, name := range strings.Fields(tt.unread) {
+			if !strings.Contains(unread, " column "+name) {
+				t.Errorf("need=%d: unread %s, want column %s among them", tt.need, unread, name)
+			}
+		}
+		if got := strings.Join(rows.Names, " "); got != tt.names || tt.fault != "" || len(rows.Unread) != 3 {
+			t.Errorf("need=%d: columns %s, unread %s, want %s, and %s unread", tt.need, got, unread, tt.names, tt.unread)
+		}
 	}
 }

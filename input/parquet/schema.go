@@ -164,7 +164,21 @@ func columnsOf(elements []element) ([]Column, int, error) {
 	if t.at < len(elements) {
 		return nil, 0, fmt.Errorf("footer: its schema has %d elements, and names %d", len(elements), t.at)
 	}
+	t.refuseTwins()
 	return t.columns, t.leaves, nil
+}
+
+// refuseTwins has no column read whose name another one has, too.
+func (t *tree) refuseTwins() {
+	first := make(map[string]int)
+	for i := range t.columns {
+		if k, is := first[t.columns[i].Name]; is {
+			t.columns[k].Fault = errors.New("is there twice, want one column of this name")
+			t.columns[i].Fault = t.columns[k].Fault
+		} else {
+			first[t.columns[i].Name] = i
+		}
+	}
 }
 
 // node reads a node below the path with its descendants. depth and definition are those of its parent. hidden says that

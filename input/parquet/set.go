@@ -362,6 +362,9 @@ func (w *wanted) find(files []*File, folders input.Folders, key string) error {
 			return f.fault(fmt.Errorf("no column %s, which %s names%s", w.name, key, f.suggestion(w.name)))
 		case c.Fault != nil:
 			return f.fault(fmt.Errorf("column %s %w", w.name, c.Fault))
+		case c.Kind == Boolean && w.need == Numbers:
+			digits := *c
+			digits.digits, c = true, &digits
 		case !c.suits(w.form):
 			w.form = column.AsText
 		}
@@ -372,7 +375,7 @@ func (w *wanted) find(files []*File, folders input.Folders, key string) error {
 	}
 	first := slices.IndexFunc(w.in, func(c *Column) bool { return c.Kind != Nothing })
 	for k, c := range w.in {
-		if of := w.in[max(first, 0)]; !c.goesWith(of, w.form) {
+		if of := w.in[max(first, 0)]; !w.mixes(c, of) {
 			return files[k].fault(fmt.Errorf("column %s is %s, want %s as in %s", w.name, c.about(), of.about(), files[first].Name))
 		}
 	}
@@ -425,9 +428,16 @@ func (c *Column) suits(f column.Form) bool {
 	return c.Kind.IsNumber() || c.Kind == Nothing
 }
 
-// goesWith reports whether values of two files are of one kind: texts of one type, or numbers where numbers are read.
-func (c *Column) goesWith(o *Column, f column.Form) bool {
-	return c.Kind == o.Kind || c.Kind == Nothing || f != column.AsText && f != column.AsPrints && c.Kind.IsNumber() && o.Kind.IsNumber()
+// mixes reports whether values of two files go together: those of one kind do, and numbers where they are not read as texts.
+func (w *wanted) mixes(c, o *Column) bool {
+	isText := w.form == column.AsText || w.form == column.AsPrints
+	switch {
+	case c.Kind == o.Kind || c.Kind == Nothing:
+		return true
+	case isText && w.need == Shown && (c.Kind == Boolean || o.Kind == Boolean):
+		return false
+	}
+	return (!isText || w.need != Texts) && c.Kind.IsNumber() && o.Kind.IsNumber()
 }
 
 // about names the type of a column.

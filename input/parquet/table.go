@@ -34,6 +34,7 @@ type table struct {
 type wanted struct {
 	name string
 	form column.Form
+	need Need      // of rows
 	in   []*Column // of each file; nil: it lacks the column
 	same [][]byte  // of each file: the cell of all its records, where folders name the column
 }

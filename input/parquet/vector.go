@@ -72,7 +72,7 @@ func taken[T any](dst, from []T, places []int32) []T {
 	return dst
 }
 
-// missing appends n missing values to a vector that is not ragged.
+// missing appends n missing values to a vector, which has no ids.
 func (v *vector) missing(n int) {
 	for range n {
 		switch v.form {
@@ -80,13 +80,15 @@ func (v *vector) missing(n int) {
 			v.texts = append(v.texts, nil)
 		case column.AsPrints:
 			v.prints = append(v.prints, 0)
+		case column.AsValues:
+			v.floats = append(v.floats, float32(math.NaN()))
 		default:
 			v.doubles = append(v.doubles, math.NaN())
 		}
 	}
 }
 
-// spread makes room among the last values of a vector that is not ragged: one of each level that is there.
+// spread makes room among the last values of a vector: one of each level that is there.
 func (v *vector) spread(levels []int32, there int32, values int) {
 	v.missing(len(levels) - values)
 	switch v.form {
@@ -94,6 +96,8 @@ func (v *vector) spread(levels []int32, there int32, values int) {
 		spread(v.texts[len(v.texts)-len(levels):], levels, there, values, nil)
 	case column.AsPrints:
 		spread(v.prints[len(v.prints)-len(levels):], levels, there, values, 0)
+	case column.AsValues:
+		spread(v.floats[len(v.floats)-len(levels):], levels, there, values, float32(math.NaN()))
 	default:
 		spread(v.doubles[len(v.doubles)-len(levels):], levels, there, values, math.NaN())
 	}

@@ -95,7 +95,7 @@ func parquetOf(t *testing.T, form trained.Form, one trained.Prediction) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := parquet.OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) bool { return false })
+	rows, err := parquet.OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) parquet.Need { return parquet.Texts })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,13 @@ func (r *reader) labelIn(t *ask.Table) (func() string, error) {
 
 // rows reads a file that has columns of names and types.
 func (r *reader) rows(ctx context.Context) error {
-	rows, err := parquet.OpenRows([]string{r.name}, input.Folders{}, input.Limits{}, ask.Numbers(r.inputs))
+	isNumber := ask.Numbers(r.inputs)
+	rows, err := parquet.OpenRows([]string{r.name}, input.Folders{}, input.Limits{}, func(name string) parquet.Need {
+		if isNumber(name) {
+			return parquet.Numbers
+		}
+		return parquet.Shown
+	})
 	if err != nil {
 		return err
 	}
