@@ -21,7 +21,7 @@ func partsOf(ctx context.Context, s *convert.Spec) (*input.Parts, error) {
 		return nil, nil
 	}
 	opened := *s
-	opened.Learn, opened.Share, opened.Tolerate, opened.Cache = false, false, true, convert.CacheOff
+	opened.Learn, opened.Share, opened.Tolerate, opened.Cache, opened.Notice = false, false, true, convert.CacheOff, nil
 	d, err := convert.Open(ctx, opened)
 	if err != nil {
 		return nil, err

@@ -101,7 +101,9 @@ func (p *pass) readTable(ctx context.Context, files []string, rows *parquet.Rows
 			for _, text := range c.Texts {
 				r.value(i, text)
 			}
-			line = append(append(line, 0), r.texts[from:]...)
+			if r.worker.check != nil {
+				line = append(append(line, 0), r.texts[from:]...)
+			}
 		}
 		if c := r.worker.check; c != nil {
 			c.takeRow(row)

@@ -18,10 +18,14 @@ type rowReader struct {
 	k      int      // of the record, in the part
 	texts  []byte   // of the values of a record
 	values []rowValue
+	more   reading // of a value of a list behind the first
 }
 
-// rowValue is a value of a column: a range of texts.
-type rowValue struct{ column, from, to int }
+// rowValue is a value of a column: a range of texts. Those of a column follow one another.
+type rowValue struct {
+	column, from, to int
+	first            bool // of the column
+}
 
 // recordsOfPart is how many records are looked at before they are put to those before.
 const recordsOfPart = 4096
@@ -80,9 +84,10 @@ func (r *rowReader) next() bool {
 // value adds a value of a column to the record.
 func (r *rowReader) value(column int, value []byte) {
 	r.found[column] = true
-	from := len(r.texts)
+	from, first := len(r.texts), len(r.values) == 0 || r.values[len(r.values)-1].column != column
 	r.texts = append(r.texts, value...)
-	r.values = append(r.values, rowValue{column, from, len(r.texts)})
+	r.values = append(r.values, rowValue{column, from, len(r.texts), first})
+	r.texts = append(r.texts, '\n') // ends a number
 }
 
 // end counts the record, which is bad if err is not nil. whole is all that tells it from others. Of a check its cells are
@@ -99,24 +104,29 @@ func (r *rowReader) end(whole []byte, err error) error {
 		if errors.Is(err, input.ErrFile) {
 			return err
 		}
-		r.addBad(err, r.first, r.k)
+		r.addBad(err, &r.first, r.k)
 		return nil
 	}
 	clear(r.cells)
-	for _, v := range slices.Backward(r.values) {
-		r.cells[v.column].read(r.texts[v.from:v.to]) // of a list the first
+	for _, v := range r.values {
+		if v.first {
+			r.cells[v.column].read(r.texts[v.from:v.to])
+		}
 	}
 	if c := r.worker.check; c != nil && !r.checked(c, whole) {
 		return nil
 	}
 	r.worker.records++
 	for _, v := range r.values {
-		if r.cells[v.column].text == nil {
+		cell := &r.cells[v.column]
+		if cell.text == nil {
 			continue // a check knows its word as missing
 		}
-		var cell reading
-		cell.read(r.texts[v.from:v.to])
-		r.worker.add(v.column, &cell, r.first, r.k)
+		if !v.first {
+			r.more.read(r.texts[v.from:v.to])
+			cell = &r.more
+		}
+		r.worker.add(v.column, cell, &r.first, r.k)
 	}
 	for i := range r.cells {
 		if r.cells[i].text == nil {
@@ -133,5 +143,5 @@ func (r *rowReader) checked(c *checker, whole []byte) bool {
 			c.cells[i].Text = r.folders.Cell(at-r.width, r.file)
 		}
 	}
-	return c.record(r.cells, r.pass.whole(r.worker, whole), r.first, r.k)
+	return c.record(r.cells, r.pass.whole(r.worker, whole), &r.first, r.k)
 }
