@@ -72,12 +72,12 @@ class _Estimator(BaseEstimator):
         frame = self._frame(X, reset=True)
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None")
-        y = column_or_1d(y, dtype=dtype, warn=True, input_name="y")
+        y = column_or_1d(y, dtype=dtype, warn=True)
         assert_all_finite(y, input_name="y")
         check_consistent_length(frame, y, sample_weight)
         if sample_weight is None:
             return frame, y, None
-        weight = column_or_1d(sample_weight, dtype=numpy.float64, input_name="sample_weight")
+        weight = column_or_1d(sample_weight, dtype=numpy.float64)
         assert_all_finite(weight, input_name="sample_weight")
         if not weight.any():
             raise ValueError("sample_weight is zero for each record, want numbers above 0")
@@ -91,8 +91,8 @@ class _Estimator(BaseEstimator):
             how["weight"] = _free("weight", frame)
             columns[how["weight"]] = weight
         changes = {"export.if": "always", **(self.set or {})}
-        run = runs.train(data=frame.assign(**columns), kind=self.kind, np=self.np, set=changes, progress=False, **how)
-        folder = pathlib.Path(run.path)
+        run = runs.train(data=frame.assign(**columns), kind=self.kind, np=self.np, set=changes, args=["--resume", "never"], progress=False, **how)
+        folder = pathlib.Path(run)
         self.bundle_ = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
         self.metrics_ = run.metrics
         self.job_ = pathlib.Path(run.job).read_text(encoding="utf-8")

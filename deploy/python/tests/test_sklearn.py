@@ -89,8 +89,8 @@ class TestEstimators(unittest.TestCase):
         self.assertEqual(set(RingtrainClassifier(set=SHORT).fit(X, many).predict(X)) - set(many), set())
 
     def test_frames(self):
-        """Verifies that a frame of each sort of column trains, that names must be those of fit, also in another order,
-        and that names that are numbers do."""
+        """Verifies that a frame of each sort of column trains, that names must be those of fit, and that
+        names that are numbers do."""
         X, y = shop()
         fitted = RingtrainClassifier().fit(X, y)
         self.assertGreater(fitted.score(X, y), 0.8)
