@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/cmd/ringtrain/show"
 	"ringtrain/input"
 	"ringtrain/input/look"
 	"ringtrain/model/job"
@@ -65,5 +64,5 @@ func runInit(a *app, c *cli.Context) error {
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	return a.newReporter(c, 0).Looked(t, show.Written{Job: to, Format: string(t.Origin.Format), Records: t.Records, Bad: t.BadRecords(), Label: t.Label})
+	return a.newReporter(c, 0).Looked(t, to)
 }

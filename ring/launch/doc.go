@@ -108,8 +108,9 @@
 // # Output
 //
 // Lines begin with "[rank] ", or with Tag "[rank,stdout] " and "[rank,stderr] ". With Bare
-// those of rank 0's standard output have no prefix. A [Reader] makes other lines of them. With
-// OutputDir all that the ranks write, or what the Reader makes of it, also goes into files,
+// those of rank 0's standard output have no prefix. A [Reader] makes other lines of them. A reason
+// for the end of a rank that another rank has given is left out, unless with All. With OutputDir
+// all that the ranks write, or what the Reader makes of it, also goes into files,
 // without a prefix. This layout is frozen:
 //
 //	<OutputDir>/rank.<N>/stdout      N: the rank in decimal, no leading zeros

@@ -45,10 +45,7 @@ type Result struct {
 // counts the restarts and gives up a rank in a crash loop. A rank that ends soon after its
 // start is started again after a delay that doubles.
 //
-// The ranks of a lost host are also started again, each for one of Restarts. The launcher
-// logs in to the host once more. If the host does not answer within 5 s, its ranks go to
-// free slots of other hosts: those with ranks, else those of the list that were not used or
-// that were lost before. If there are too few free slots, the job ends.
+// The ranks of a lost host are also started again, there or on other hosts: see the package comment.
 //
 // A reader of an output may stop reading. Ranks that write to that output then wait until
 // the job is over. If the reader does not read for 5 s after that, the last lines are lost.

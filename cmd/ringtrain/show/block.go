@@ -26,7 +26,6 @@ const (
 
 // Colours, as escape codes take them.
 const (
-	red    = "31"
 	green  = "32"
 	yellow = "33"
 )

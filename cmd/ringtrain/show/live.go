@@ -127,19 +127,6 @@ func (s *screen) above() string {
 	return text
 }
 
-// painted returns lines with the word of a warning or of a failure in a colour.
-func painted(text string, shape Shape) string {
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		for word, colour := range map[string]string{"warning:": yellow, "failed ": red} {
-			if rest, ok := strings.CutPrefix(line, word); ok {
-				lines[i] = shape.paint(colour, word) + rest
-			}
-		}
-	}
-	return strings.Join(lines, "")
-}
-
 // suspend leaves the terminal to the shell while stop stops this process. The next draw is below.
 func (s *screen) suspend(stop func()) {
 	s.mu.Lock()

@@ -8,21 +8,12 @@ import (
 	"ringtrain/ring/phrase"
 )
 
-// Written is the event of a job file that init has written.
-type Written struct {
-	Job     string      `json:"job"`
-	Format  string      `json:"format"`
-	Records int64       `json:"records"`
-	Bad     int64       `json:"bad_records"`
-	Label   *look.Label `json:"label"`
-}
-
-// Looked writes what init made of the columns of a table, and the next command.
-func (r *Reporter) Looked(t *look.Table, w Written) error {
+// Looked writes what init made of the columns of a table for a job file, and the next command.
+func (r *Reporter) Looked(t *look.Table, file string) error {
 	for i := range t.Columns {
 		r.Emit(named{"column", &t.Columns[i]})
 	}
-	r.Emit(named{"init", w})
+	r.Emit(named{"init", fields{"job": file, "format": t.Origin.Format, "records": t.Records, "bad_records": t.BadRecords(), "label": t.Label}})
 	if len(t.Columns) == 0 {
 		fmt.Fprintf(r.People, "label: %s\n", t.Label)
 	} else if err := r.lookedColumns(t); err != nil {
@@ -31,8 +22,8 @@ func (r *Reporter) Looked(t *look.Table, w Written) error {
 	for _, line := range t.Notices() {
 		fmt.Fprintln(r.People, "notice: "+phrase.Foreign(line, phrase.MaxText))
 	}
-	name := shellWord(w.Job)
-	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: ringtrain data check %s && ringtrain run %s\n", w.Job, t.Records, t.Origin.Format, w.Job, name, name)
+	name := shellWord(file)
+	_, err := fmt.Fprintf(r.People, "%s: %d records of %s\nlook at %s, then: ringtrain data check %s && ringtrain run %s\n", file, t.Records, t.Origin.Format, file, name, name)
 	return err
 }
 

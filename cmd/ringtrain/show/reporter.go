@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,7 +74,7 @@ const pipeBytes = 1 << 20
 // stopped for some minutes.
 func (r *Reporter) Stream() {
 	r.Whole = true
-	if f, ok := r.out.(*os.File); ok {
+	if f := fileOf(r); f != nil {
 		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, pipeBytes) // without it the pipe has the usual size
 	}
 }

@@ -49,7 +49,7 @@ func (f *screenFile) Write(p []byte) (int, error) {
 		text = wrapText(text, s.shape().Columns)
 	}
 	if s.block != nil {
-		text = s.above() + painted(text, s.shape())
+		text = s.above() + text
 	}
 	if _, err := io.WriteString(f.out, text); err != nil {
 		return 0, err
@@ -69,14 +69,8 @@ func (s *screen) end() {
 
 // IsTerminal reports whether what is written to w reaches a terminal.
 func IsTerminal(w io.Writer) bool {
-	if screenOf(w) != nil {
-		return true
-	}
-	if r, ok := w.(*Reporter); ok {
-		w = r.out
-	}
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	f := fileOf(w)
+	return screenOf(w) != nil || f != nil && term.IsTerminal(int(f.Fd()))
 }
 
 // Split has terminals among the writers get no line that is wider than they are.
@@ -101,19 +95,22 @@ func screenOf(w io.Writer) *screen {
 	return nil
 }
 
-// sameFile reports whether both writers lead to the same open file: a terminal, or 2>&1.
-func sameFile(stdout, stderr io.Writer) bool {
-	a, errA := infoOf(stdout)
-	b, errB := infoOf(stderr)
-	return errA == nil && errB == nil && os.SameFile(a, b)
+// fileOf returns the open file to which a writer leads, nil if there is none.
+func fileOf(w io.Writer) *os.File {
+	switch w := w.(type) {
+	case *Reporter:
+		return fileOf(w.out)
+	case *screenFile:
+		return fileOf(w.out)
+	case *os.File:
+		return w
+	}
+	return nil
 }
 
-func infoOf(w io.Writer) (os.FileInfo, error) {
-	if s, ok := w.(*screenFile); ok {
-		w = s.out
-	}
-	if f, ok := w.(*os.File); ok {
-		return f.Stat()
-	}
-	return nil, os.ErrInvalid
+// sameFile reports whether both writers lead to the same open file: a terminal, or 2>&1.
+func sameFile(stdout, stderr io.Writer) bool {
+	a, errA := fileOf(stdout).Stat() // of nil an error
+	b, errB := fileOf(stderr).Stat()
+	return errA == nil && errB == nil && os.SameFile(a, b)
 }
