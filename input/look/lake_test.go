@@ -240,7 +240,7 @@ func TestOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	typed, examples := write(t, "p", table.String()), writeExamples(t, 3, func(int) map[string]any { return map[string]any{"a": 1} })
-	text, bare, empty := write(t, "c", "a;t;y\n1;b;0\n2;c;1\n"), write(t, "b", "1,b,0\n2,c,1\n"), write(t, "e", "")
+	text, bare, empty := write(t, "c", "a;t;y\n1; b ;0\n2;c;1\n"), write(t, "b", "1,b,0\n2,c,1\n"), write(t, "e", "")
 	for _, tt := range []struct {
 		format, file string
 		header       bool
@@ -262,7 +262,7 @@ func TestOfFiles(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if !strings.HasSuffix(got, tt.want) || len(o.Files) != 2 {
+		if !strings.HasSuffix(got, tt.want) || len(o.Files) != 2 || o.Trim {
 			t.Errorf("%s in the place of %s is %s, want %s", filepath.Base(tt.file), tt.format, got, tt.want)
 		}
 	}
