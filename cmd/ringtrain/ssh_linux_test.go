@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -163,12 +164,18 @@ func TestSSHHostfile(t *testing.T) {
 	}
 }
 
-// TestSSHSecret verifies that ranks on all hosts have a file of the token, that no command line and
-// no environment on a host shows the token, and that the files go with the job.
+// TestSSHSecret verifies that ranks on all hosts have a file of the token and the variables of -x, that no command line and
+// no environment on a host shows the token, that no command line shows the variables, and that the files go with the job.
 func TestSSHSecret(t *testing.T) {
 	c := newCluster(t, 2, 2)
-	p := c.launch(map[int]int{0: 1, 1: 1}, endless()...)
+	c.box = c.with("AWS_SECRET_ACCESS_KEY=" + secretKey)
+	p := c.launch(map[int]int{0: 1, 1: 1}, endless("-x", "AWS_*")...)
 	p.await("step 20 ")
+	for rank := range 2 {
+		if env := c.processes()[c.rankPID(rank)]; !bytes.Contains(env, []byte("\x00AWS_SECRET_ACCESS_KEY="+secretKey)) {
+			t.Errorf("rank %d has not the variable of -x", rank)
+		}
+	}
 	var files []string
 	for rank := range 2 {
 		file := regexp.MustCompile(`\x00RINGTRAIN_TOKEN_FILE=([^\x00]+)\x00`).FindSubmatch(c.processes()[c.rankPID(rank)])
@@ -186,6 +193,8 @@ func TestSSHSecret(t *testing.T) {
 		for _, name := range []string{"cmdline", "environ"} {
 			if text, _ := os.ReadFile(filepath.Join(dir, name)); strings.Contains(string(text), digits) {
 				t.Errorf("%s of %s has the token", name, dir)
+			} else if name == "cmdline" && strings.Contains(string(text), secretKey) {
+				t.Errorf("%s of %s has a variable of -x", name, dir)
 			}
 		}
 	}

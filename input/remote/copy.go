@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"ringtrain/input"
@@ -189,13 +190,18 @@ func isFinal(err error) bool { return exitcode.Of(err) != exitcode.Failed }
 
 // write makes the copy of o in a folder of its own, and gives the folder its name.
 func (s *Store) write(ctx context.Context, o *object) (err error) {
-	draft := s.path(fmt.Sprintf("%s%s%016x", o.entry(), draftMark, s.random()))
+	draft := s.draft(o)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, os.RemoveAll(draft))
 		}
 	}()
-	file, err := createBelow(draft, o.path)
+	name := filepath.Join(draft, o.path)
+	err = os.MkdirAll(filepath.Dir(name), 0o777)
+	if err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
 	}

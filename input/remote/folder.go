@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
@@ -35,10 +34,10 @@ func (s *Store) Folder(ctx context.Context, name string) (string, error) {
 	}
 	view := &object{id: name, etag: setOf(all)} // an entry without bytes of its own
 	inside := filepath.Join(s.path(view.entry()), safePath("s3/"+bucket+"/"+strings.TrimSuffix(key, "/")))
-	if err := s.keep([]*object{view}); err != nil || s.has(view) {
+	if err := s.keep(ctx, []*object{view}); err != nil || s.has(view) {
 		return inside, err
 	}
-	draft := s.path(fmt.Sprintf("%s%s%016x", view.entry(), draftMark, rand.Uint64()))
+	draft := s.draft(view)
 	for i, o := range all {
 		if err = link(files[i], filepath.Join(draft, o.path)); err != nil {
 			break

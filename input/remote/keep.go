@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,8 +101,8 @@ type useFile struct {
 
 // keep keeps the copies of objects, there or not, from being dropped as long as this process lives, and makes room for those
 // that are not there.
-func (s *Store) keep(all []*object) error {
-	l, err := s.lock(context.Background(), "keep")
+func (s *Store) keep(ctx context.Context, all []*object) error {
+	l, err := s.lock(ctx, "keep")
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (s *Store) keep(all []*object) error {
 		return err
 	}
 	if s.used == nil {
-		l, err := hostlock.Try(s.path(fmt.Sprintf("%s%016x", useMark, s.random())))
+		l, err := hostlock.Try(s.path(fmt.Sprintf("%s%016x", useMark, rand.Uint64())))
 		if err != nil {
 			return fmt.Errorf("input.cache: %w", err)
 		}

@@ -70,8 +70,6 @@ func New(c Config) *Store {
 
 func (s *Store) path(entry string) string { return filepath.Join(s.Dir, entry) }
 
-func (s *Store) random() uint64 { return rand.Uint64() }
-
 // Files returns names with the paths of copies in the place of those that are elsewhere, in their order. The copies are
 // complete.
 func (s *Store) Files(ctx context.Context, names ...string) ([]string, error) {
@@ -150,21 +148,21 @@ func (s *Store) take(ctx context.Context, all []*object) error {
 	if err := folder.Make(s.Dir); err != nil {
 		return fmt.Errorf("input.cache: %w", err)
 	}
-	if s.hasAll(all) {
-		return s.keep(all)
+	if err := s.keep(ctx, all); err != nil || len(s.missing(all)) == 0 {
+		return err
 	}
 	l, err := s.lock(ctx, "copy-"+setOf(all))
 	if err != nil {
 		return err
 	}
 	defer l.Remove()
-	if err := s.keep(all); err != nil {
+	missing := s.missing(all) // now
+	defer s.progress(missing)()
+	err = input.SideBySide(ctx, len(missing), atOnce, func(_, i int) error { return s.write(ctx, missing[i]) })
+	if err != nil {
 		return err
 	}
-	missing := slices.DeleteFunc(slices.Clone(all), s.has)
-	stop := s.progress(missing)
-	defer stop()
-	return input.SideBySide(ctx, len(missing), atOnce, func(_, i int) error { return s.write(ctx, missing[i]) })
+	return s.keep(ctx, all) // by their sizes, if the server did not tell them
 }
 
 // setOf names a set of objects.
@@ -193,9 +191,7 @@ func (s *Store) has(o *object) bool {
 	return false
 }
 
-func (s *Store) hasAll(all []*object) bool {
-	return !slices.ContainsFunc(all, func(o *object) bool { return !s.has(o) })
-}
+func (s *Store) missing(all []*object) []*object { return slices.DeleteFunc(slices.Clone(all), s.has) }
 
 // sayEvery is the interval of messages about a copy.
 const sayEvery = 10 * time.Second
@@ -244,13 +240,9 @@ func bytesOf(n int64) string {
 	return fmt.Sprintf("%.3g %s", value, []string{"kB", "MB", "GB", "TB"}[unit])
 }
 
-// createBelow makes a file and the folders between.
-func createBelow(dir, path string) (*os.File, error) {
-	name := filepath.Join(dir, path)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+// draft returns a new name for the folder of a copy that is being made.
+func (s *Store) draft(o *object) string {
+	return s.path(fmt.Sprintf("%s%s%016x", o.entry(), draftMark, rand.Uint64()))
 }
 
 // Manifest has a line for each object that names mean, "URL bytes ETag", which must be equal on all hosts. It tells only of

@@ -83,6 +83,9 @@ func TestWeb(t *testing.T) {
 			if o.etag != tt.etag || o.size != int64(len(tt.content)) {
 				t.Errorf("ETag %q and %d bytes, want %q and %d", o.etag, o.size, tt.etag, len(tt.content))
 			}
+			if len(s.used.names) == 0 || !s.used.names[o.entry()] {
+				t.Errorf("%v are kept, want %s", s.used.names, o.entry())
+			}
 			if again, err := webStoreIn(t, server, s.Dir).Files(t.Context(), server.URL+"/some/file.csv?sig=SECRET"); err != nil || again[0] != files[0] {
 				t.Errorf("again %q, error %v", again, err)
 			}
