@@ -99,7 +99,6 @@ class _Start:
         if data is None and (label is not None or draft):
             raise Error(64, f"{', '.join(['label', *draft])} draft a job of data, want data with them")
         self.folder = jobs.Folder()
-        self.base = os.getcwd()
         self.env = {}
         self._set = dict(set or {})
         self._options = list(args)
@@ -113,6 +112,7 @@ class _Start:
             self._options += ["-np", str(1 if np is None else np)]
         self.kept = bool(to)
         home = jobs.absolute(to) if to else self.folder.path
+        self.base = os.getcwd() if data is None else home  # relative outputs mean this folder
         if to:
             os.makedirs(home, exist_ok=True)
             self._options += ["--resume", "never"]
@@ -135,7 +135,6 @@ class _Start:
             self.env = {"RINGTRAIN_DATA": self.folder.path}
         else:
             files = [jobs.absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]
-        self.base = home
         self.job = os.path.join(home, name + ".yaml")
         jobs.draft(files, self.job, self.folder, cwd=home, env=self.env, **how)
         if self._set:

@@ -161,17 +161,18 @@ class Errors(InFolder):
 
 
 def left(pid):
-    """Returns the processes below a process."""
+    """Returns the processes of the program below a process."""
     found = []
     for stat in glob.glob("/proc/[0-9]*/stat"):
         try:
             with open(stat, encoding="utf-8") as file:
-                fields = file.read().rpartition(")")[2].split()
+                name, _, rest = file.read().partition("(")[2].rpartition(")")
         except OSError:
             continue
-        if int(fields[1]) == pid and fields[0] != "Z":
+        state, parent = rest.split()[:2]
+        if int(parent) == pid and state != "Z":
             child = int(stat.split("/")[2])
-            found += [child, *left(child)]
+            found += [child] * (name == "ringtrain") + left(child)
     return found
 
 
