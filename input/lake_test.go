@@ -198,7 +198,7 @@ func TestExpandAgrees(t *testing.T) {
 // TestManifest verifies that the folders that name columns are part of a file's name in manifests, and that the manifest
 // of many files stays small, and differs where one of them does.
 func TestManifest(t *testing.T) {
-	for path, want := range map[string]string{"/a/b.csv": "b.csv", "/a/day=1/in/h=2/b.csv": "day=1/h=2/b.csv", "=1/b": "b"} {
+	for path, want := range map[string]string{"/a/b.csv": "b.csv", "/a=1/in/day=1/h=2/b.csv": "day=1/h=2/b.csv", "a=1/b": "a=1/b", "=1/b": "b"} {
 		if got := input.ManifestName(path); got != want {
 			t.Errorf("%s is %s in a manifest, want %s", path, got, want)
 		}

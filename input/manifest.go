@@ -3,16 +3,18 @@ package input
 import (
 	"fmt"
 	"hash/crc32"
-	"slices"
 	"strings"
 )
 
-// ManifestName is a file's name in the manifests that ranks compare: with the folders that name columns.
+// ManifestName is a file's name in the manifests that ranks compare: with the folders next to it that name columns. Those
+// above them may be of a place.
 func ManifestName(path string) string {
 	folders := strings.Split(path, "/")
-	last := len(folders) - 1
-	named := slices.DeleteFunc(folders[:last:last], func(folder string) bool { return strings.Index(folder, "=") < 1 })
-	return strings.Join(append(named, folders[last]), "/")
+	at := len(folders) - 1
+	for at > 0 && strings.Index(folders[at-1], "=") > 0 {
+		at--
+	}
+	return strings.Join(folders[at:], "/")
 }
 
 // mostManifest bounds the lines of a manifest that are compared as they are.

@@ -123,9 +123,13 @@ func newSet(c Config, file content, size int64) (*Set, error) {
 			return nil, err
 		}
 	}
-	for _, f := range s.meta.Sources {
+	for i, f := range s.meta.Sources {
+		name := f.Path
+		if i < len(c.Files) {
+			name = c.Files[i] // as a reader of the files has it
+		}
 		s.facts.Bytes += f.Bytes
-		s.facts.Manifest = append(s.facts.Manifest, fmt.Sprintf("%s %d %d", input.ManifestName(f.Path), f.Bytes, f.Records))
+		s.facts.Manifest = append(s.facts.Manifest, fmt.Sprintf("%s %d %d", input.ManifestName(name), f.Bytes, f.Records))
 	}
 	return s, nil
 }

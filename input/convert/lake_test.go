@@ -142,39 +142,46 @@ func TestLake(t *testing.T) {
 	}
 	rows := lakeRows(3)
 	flat := save(t, lakeCSV(slices.Concat(rows...), append(lakeColumns, "day", "region"), true), t.TempDir(), "flat.csv")
-	read := func(s Spec) (*input.Batch, []bool) {
+	read := func(s Spec) (records *input.Batch, trains []bool, manifest []string) {
 		d, err := Open(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer d.Close()
-		var trains []bool
 		for i := range d.Facts().Records {
 			trains = append(trains, d.Facts().Parts.Trains(i))
 		}
 		if c := d.Facts().Caching; c != nil {
 			<-c
 		}
-		return all(t, d), trains
+		return all(t, d), trains, d.Facts().Manifest
 	}
-	want, trains := read(spec(Origin{Format: "csv", Files: []string{flat}, Header: true}, CacheOff))
+	want, trains, _ := read(spec(Origin{Format: "csv", Files: []string{flat}, Header: true}, CacheOff))
 	if n := len(slices.DeleteFunc(slices.Clone(trains), func(trains bool) bool { return trains })); n != 6 {
 		t.Fatalf("%d records are held out, want 6", n)
 	}
 	for name, write := range lakeWriters(t) {
 		t.Run(name, func(t *testing.T) {
-			dir, cache := t.TempDir(), t.TempDir()
+			dir, cache := filepath.Join(t.TempDir(), "above=1"), t.TempDir()
 			var o Origin
 			for i, f := range lakeFolders {
 				o = write(rows[i], filepath.Join(dir, "lake", f.folder))
 			}
+			t.Chdir(dir)
 			o.Files = []string{"lake"}
-			o, err := o.Find([]string{dir}, nil)
+			o, err := o.Find(nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
+			var manifest []string
 			for range 2 { // the second time the cache of text is there
-				got, held := read(spec(o, cache))
+				got, held, files := read(spec(o, cache))
+				if manifest == nil {
+					manifest = files
+				}
+				if !slices.Equal(files, manifest) || strings.Contains(files[0], "above") {
+					t.Errorf("the manifest is %q, want %q", files, manifest)
+				}
 				sameRecords(t, got, want)
 				if !slices.Equal(got.Keys, want.Keys) || !slices.Equal(held, trains) {
 					t.Errorf("keys %q, trained %v, want %q, %v", got.Keys, held, want.Keys, trains)
