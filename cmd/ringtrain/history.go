@@ -31,22 +31,14 @@ func launchedHistory(c *cli.Context, cfg *launch.Config, options *job.Config) st
 		options, _ = loadJob(c, slices.Concat(cfg.Env, cfg.Export), name) // the ranks tell what is wrong with it
 	}
 	if len(cfg.Hosts) == 0 || cfg.Hosts[0].Local {
-		return historyFile(inFolder(workingFolder(), cfg.Dir), options)
+		here, _ := os.Getwd() // "" if it is gone
+		return historyFile(inFolder(here, cfg.Dir), options)
 	}
 	file := historyFile(cfg.Dir, options)
 	if file == "" {
 		return ""
 	}
 	return cfg.Hosts[0].Name + ":" + file
-}
-
-// workingFolder returns the folder that this process runs in, "" if it is gone.
-func workingFolder() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return dir
 }
 
 // inFolder returns the path by which this process knows what a process in dir calls name.

@@ -75,7 +75,8 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	}
 	defer func() { a.watch.close() }()
 	if place.Rank <= 0 { // of -1 the rendezvous may make 0
-		a.history = historyFile(workingFolder(), cfg)
+		here, _ := os.Getwd() // "" if it is gone
+		a.history = historyFile(here, cfg)
 	}
 	if place.Rank == 0 {
 		if err := watchRank0(a, c, place, meet); err != nil {

@@ -1,7 +1,7 @@
 package page
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -24,23 +24,21 @@ func Report(w io.Writer, runs []*history.Run) error {
 	return err
 }
 
-// dataOf returns the element that has the events of a run: JSON in which no text can end the element. The character <
-// stands in texts of JSON alone, where \u003c is the same.
+// dataOf returns the element that has the events of a run: JSON in which no text can end the element, because
+// report.Marshal writes \u003c for the character <.
 func dataOf(run *history.Run) (string, error) {
-	head, err := report.Marshal(struct {
-		Name    string `json:"name"`
-		Running bool   `json:"running"`
-	}{run.Name, run.Running})
-	if err != nil {
-		return "", err
-	}
-	lines := make([][]byte, len(run.Events))
+	lines := make([]json.RawMessage, len(run.Events))
 	for i, e := range run.Events {
-		if lines[i], err = report.Line(e.Event, e.Time); err != nil {
+		line, err := report.Line(e.Event, e.Time)
+		if err != nil {
 			return "", err
 		}
+		lines[i] = line
 	}
-	data := append(head[:len(head)-1], `,"events":[`...)
-	data = append(append(data, bytes.Join(lines, []byte(","))...), "]}"...)
-	return `<script type="application/json" class="run">` + string(bytes.ReplaceAll(data, []byte("<"), []byte(`\u003c`))) + "</script>\n", nil
+	data, err := report.Marshal(struct {
+		Name    string            `json:"name"`
+		Running bool              `json:"running"`
+		Events  []json.RawMessage `json:"events"`
+	}{run.Name, run.Running, lines})
+	return `<script type="application/json" class="run">` + string(data) + "</script>\n", err
 }
