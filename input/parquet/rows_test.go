@@ -197,3 +197,32 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestAhead verifies that blocks before one that is asked for are kept, so that readers side by side do not have the
+// cursors go back.
+func TestAhead(t *testing.T) {
+	type record struct {
+		A int64 `parquet:"a"`
+	}
+	rows := make([]record, 10*blockCells)
+	for i := range rows {
+		rows[i].A = int64(i)
+	}
+	r, err := OpenRows([]string{write(t, rows)}, input.Folders{}, input.Limits{}, func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, at := range []int{7, 2, 0, 9, 8} {
+		first := at * r.table.size
+		err := r.Each(t.Context(), first, first+1, func(row *Row) error {
+			if got, want := string(row.Cells[0].Text), fmt.Sprint(first); got != want {
+				t.Errorf("record %d is %s", first, got)
+			}
+			return nil
+		})
+		if next := int(r.table.next.Load()); err != nil || next != max(8, at+1) && next != 10 {
+			t.Errorf("block %d: the cursors are at block %d, error %v", at, next, err)
+		}
+	}
+}

@@ -47,7 +47,7 @@ const (
 	// heldBytes bounds the values of a set whose records are read in any order.
 	heldBytes = 4 * input.WindowBlocks * input.BlockBytes
 	// sequentialBytes bounds the blocks in memory of a larger set, which is read in the order of its files.
-	sequentialBytes = 4 << 20
+	sequentialBytes = 32 << 20
 )
 
 // Large reports whether the records are slow to read in any order but that of their files: their values do not fit into

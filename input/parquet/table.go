@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"ringtrain/input"
 	"ringtrain/input/column"
@@ -24,8 +25,9 @@ type table struct {
 	size   int // records of a block
 	count  int // of all files
 
-	mu      sync.Mutex // of the cursors, which go forward
-	cursors []reading  // of each column
+	mu      sync.Mutex   // of the cursors, which go forward
+	cursors []reading    // of each column
+	next    atomic.Int64 // block that the cursors are at
 	loaded  *blockcache.Cache[block]
 	records *blockcache.Records[block]
 }
@@ -89,10 +91,22 @@ func (t *table) fault(record int, err error) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf("parquet: %s: %w", t.place(record), err))
 }
 
+// mostAhead is how many blocks before one that is asked for are read and kept. Readers side by side ask for them, too: without them
+// the cursors would have to go back, to the first page of the row group.
+const mostAhead = 64
+
 // load reads a block. One call at a time reads: its columns are read side by side.
 func (t *table) load(key int, into *block) (int64, error) {
+	for at := int(t.next.Load()); at < key && key-at <= mostAhead; at++ {
+		before, err := t.loaded.Get(at)
+		if err != nil {
+			return 0, err
+		}
+		t.loaded.Put(before)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.next.Store(int64(key) + 1)
 	if *into == nil {
 		*into = make(block, len(t.wanted))
 	}
