@@ -208,7 +208,7 @@ func TestAhead(t *testing.T) {
 	for i := range rows {
 		rows[i].A = int64(i)
 	}
-	r, err := OpenRows([]string{write(t, rows)}, input.Folders{}, input.Limits{}, func(string) bool { return false })
+	r, err := OpenRows([]string{write(t, rows)}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
 	if err != nil {
 		t.Fatal(err)
 	}
