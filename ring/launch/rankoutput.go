@@ -180,16 +180,14 @@ func (r *rankOutputs) writeRead(o *rankOutput, accepted func()) {
 		l.text[0] = l.lines[0].Append(l.text[0], t.Out)
 		l.text[1] = l.lines[1].Append(l.text[1], t.Err)
 	}
-	if accepted == nil {
-		r.mux.write(o.toErr, l.text[0], nil)
-		r.mux.write(true, l.text[1], nil)
-		return
-	}
-	var left atomic.Int32
-	left.Store(2)
-	one := func() {
-		if left.Add(-1) == 0 {
-			accepted()
+	var one func()
+	if accepted != nil {
+		var left atomic.Int32
+		left.Store(2)
+		one = func() {
+			if left.Add(-1) == 0 {
+				accepted()
+			}
 		}
 	}
 	r.mux.write(o.toErr, l.text[0], one)
