@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sysconfig
 import threading
+import warnings
 import weakref
 
 from .errors import Error
@@ -84,12 +85,14 @@ class Command:
             self._readers[-1].start()
 
     def __iter__(self):
-        """Yields each event as it comes. Raises Error if the program ends with another code than 0."""
+        """Yields each event as it comes. Raises Error if the program ends with another code than 0. Its warnings are Python's."""
         failure = {}
         try:
             for event in iter(self._events.get, None):
                 if event["event"] == "error":
                     failure = event
+                elif event["event"] == "warning":
+                    warnings.warn(event["cause"])
                 yield event
             code = self._process.wait()
         finally:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import warnings
 
 from . import frames, jobs, notebook, program
 from .errors import Error
@@ -136,7 +137,10 @@ class _Start:
         else:
             files = [jobs.absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]
         self.job = os.path.join(home, name + ".yaml")
-        jobs.draft(files, self.job, self.folder, cwd=home, env=self.env, **how)
+        columns = jobs.draft(files, self.job, self.folder, cwd=home, env=self.env, **how).columns
+        left = [f"{column['column']} ({column['why']})" for column in columns if column["becomes"] == "ignore"]
+        if left:
+            warnings.warn(f"the model does not learn from {', '.join(left)}")
         if self._set:
             self._rewrite(self.job)
 
