@@ -3,6 +3,7 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Kind is what the values of a column are.
@@ -34,56 +35,48 @@ func (e *element) width() int {
 	return [types]int{typeBoolean: 1, typeInt32: 4, typeInt64: 8, typeInt96: 12, typeFloat: 4, typeDouble: 8, typeFixed: int(e.length)}[e.physical]
 }
 
-// mostFixed bounds the length of values of fixed length, and mostScale the scale of decimals.
+// mostFixed bounds the length of values of fixed length, mostDecimal that of decimals, and mostScale their scale.
 const (
-	mostFixed = 1 << 20
-	mostScale = 1000
+	mostFixed   = 1 << 20
+	mostDecimal = 64
+	mostScale   = 1000
 )
+
+// convertedInterval is an older logical type.
+const convertedInterval = 21
+
+// logicals are the kinds of logical types, the types that each may have, and the length of their values, 0 for any.
+var logicals = map[int64]struct {
+	kind   Kind
+	of     []int64
+	length int64
+}{
+	logicalDecimal: {Decimal, []int64{typeInt32, typeInt64, typeBytes, typeFixed}, 0},
+	logicalDate:    {Date, []int64{typeInt32}, 0},
+	logicalTime:    {Time, []int64{typeInt32, typeInt64}, 0},
+	logicalStamp:   {Timestamp, []int64{typeInt64}, 0},
+	logicalUUID:    {UUID, []int64{typeFixed}, 16},
+	logicalFloat16: {Float, []int64{typeFixed}, 2},
+}
 
 // settle finds the kind of a leaf, or why it cannot be read.
 func (c *Column) settle() {
-	if c.physical >= types || c.physical == typeFixed && (c.length < 1 || c.length > mostFixed) || c.scale < -mostScale || c.scale > mostScale {
+	l, named := logicals[c.logical]
+	switch {
+	case c.physical >= types || c.physical == typeFixed && (c.length < 1 || c.length > mostFixed) || c.scale < -mostScale || c.scale > mostScale:
 		c.Fault = fmt.Errorf("has type %d of length %d and scale %d, want one of Parquet's", c.physical, c.length, c.scale)
-		return
-	}
-	if c.converted == 21 {
+	case c.converted == convertedInterval:
 		c.Fault = errors.New("is an interval, want a type that pandas reads")
-		return
-	}
-	is := func(physical ...int64) bool {
-		for _, p := range physical {
-			if c.physical == p {
-				return true
-			}
-		}
-		return false
-	}
-	switch c.logical {
-	case logicalDecimal:
-		c.want(is(typeInt32, typeInt64, typeBytes, typeFixed), Decimal)
-	case logicalDate:
-		c.want(is(typeInt32), Date)
-	case logicalTime:
-		c.want(is(typeInt32, typeInt64) && c.unit > 0, Time)
-	case logicalStamp:
-		c.want(is(typeInt64) && c.unit > 0, Timestamp)
-	case logicalNull:
+	case c.logical == logicalNull:
 		c.Kind = Nothing
-	case logicalUUID:
-		c.want(is(typeFixed) && c.length == 16, UUID)
-	case logicalFloat16:
-		c.want(is(typeFixed) && c.length == 2, Float)
-	default:
+	case !named:
 		c.Kind = [types]Kind{
 			typeBoolean: Boolean, typeInt32: Integer, typeInt64: Integer, typeInt96: Timestamp, typeFloat: Float, typeDouble: Float, typeBytes: Text, typeFixed: Text,
 		}[c.physical]
-	}
-}
-
-// want sets the kind if the physical type suits it.
-func (c *Column) want(suits bool, k Kind) {
-	c.Kind = k
-	if !suits {
-		c.Fault = errors.New("has a type that does not suit its kind, " + k.String())
+	case !slices.Contains(l.of, c.physical), l.length > 0 && c.length != l.length, c.logical == logicalDecimal && c.length > mostDecimal,
+		(l.kind == Time || l.kind == Timestamp) && c.second() == 0:
+		c.Fault = fmt.Errorf("is %s of type %d and length %d, want one of Parquet's", l.kind, c.physical, c.length)
+	default:
+		c.Kind = l.kind
 	}
 }

@@ -125,6 +125,9 @@ func TestLies(t *testing.T) {
 		{name: "bytes", want: "lies at byte", change: meta(func(c *format.ColumnMetaData) { c.TotalCompressedSize = math.MaxInt64 })},
 		{name: "another file", want: "lies in another file", change: chunk(func(c *format.ColumnChunk) { c.FilePath = "b.parquet" })},
 		{name: "encrypted column", want: "is encrypted", change: chunk(func(c *format.ColumnChunk) { c.EncryptedColumnMetadata = []byte("a") })},
+		{name: "unit", want: "is time of type", change: func(m *format.FileMetaData) {
+			m.Schema[1].LogicalType.Value = &format.TimeType{}
+		}},
 		{name: "type", want: "column a", change: func(m *format.FileMetaData) { m.Schema[1].Type.V = 1 }},
 	}
 	for _, tt := range cases {

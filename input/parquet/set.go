@@ -421,7 +421,7 @@ func (f *File) suggestion(name string) string {
 func (c *Column) suits(f column.Form) bool {
 	switch f {
 	case column.AsIDs:
-		return c.Kind == Nothing || c.Kind == Integer && (!c.unsigned || c.physical == typeInt32)
+		return (c.Kind == Nothing || c.Kind == Integer) && (c.physical == typeInt32 || c.physical == typeInt64 && !c.unsigned)
 	case column.AsText, column.AsPrints:
 		return true
 	}
