@@ -65,6 +65,16 @@ func (p *Plan) is(input int, how use) bool { return p.used[input]&how != 0 }
 // key. Training and evaluation also read the label and the weight.
 func (p *Plan) Predicts(input int) bool { return p.is(input, ^(asLabel | asWeight)) }
 
+// Wanted returns the Inputs of a plan that files, or their folders, must have: for predictions no label and no weight.
+func Wanted(p *Plan, absent bool) (names []string) {
+	for at, name := range p.Inputs {
+		if !absent || p.Predicts(at) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Divides reports whether what reads an input makes several texts of one: words, or those of a list.
 func (p *Plan) Divides(input int) bool { return p.is(input, divided) }
 

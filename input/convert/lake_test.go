@@ -246,3 +246,30 @@ func TestLakeErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestLakeLabel verifies that folders may name the label, and that records to predict need no such folder.
+func TestLakeLabel(t *testing.T) {
+	for _, header := range []bool{true, false} {
+		dir := t.TempDir()
+		for _, y := range []string{"0", "1"} {
+			save(t, lakeCSV([]lakeRow{{"n": "2"}, {"n": "3"}}, []string{"n"}, header), dir, "y="+y, "a.csv")
+		}
+		save(t, lakeCSV([]lakeRow{{"n": "2"}, {"n": "3"}}, []string{"n"}, header), dir, "z", "b.csv")
+		numbers := column.Column{Numeric: &column.NumericOptions{Names: []string{"n"}}}
+		read := func(absent bool, files ...string) []float32 {
+			o, err := Origin{Format: "csv", Header: header, Files: files}.Find([]string{dir}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return recordsOf(t, Spec{Origin: o, Columns: planOf(t, numbers), Cache: CacheOff, LabelRule: input.Labels{Binary: true, Absent: absent}}).Y
+		}
+		if y := read(false, "y=*/*"); !slices.Equal(y, []float32{0, 0, 1, 1}) {
+			t.Errorf("header %t: labels %v", header, y)
+		}
+		for _, files := range []string{"y=1", "z"} {
+			if y := read(true, files); !slices.Equal(y, []float32{0, 0}) {
+				t.Errorf("header %t: %s to predict has the labels %v", header, files, y)
+			}
+		}
+	}
+}

@@ -48,7 +48,11 @@ func Open(ctx context.Context, files []string, c Config) (*text.Set, error) {
 	p := &parser{config: c, files: files}
 	t, err := p.lines()
 	if err == nil {
-		p.folders, err = input.FoldersOf(files, p.wanted())
+		names := c.Columns.Order
+		if c.Header {
+			names = column.Wanted(c.Columns, c.Labels.Absent)
+		}
+		p.folders, err = input.FoldersOf(files, append(slices.Clip(names), c.Split.By))
 	}
 	if err != nil {
 		return nil, err
@@ -158,20 +162,6 @@ func (p *parser) bind(s *text.Set) error {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: %w", p.config.Format, p.first, err))
 	}
 	return nil
-}
-
-// wanted returns the names of the columns that each file has to have, or its folders.
-func (p *parser) wanted() []string {
-	c := p.config.Columns
-	names := c.Inputs
-	if !p.config.Header {
-		names = c.Order
-	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		at := slices.Index(c.Inputs, name)
-		return at >= 0 && p.optional(at)
-	})
-	return append(names, p.config.Split.By)
 }
 
 // place finds the columns among the names.

@@ -43,7 +43,7 @@ func lake(t *testing.T, format string) (dir, flat string) {
 		for i := range 40 {
 			i += 40 * at
 			cells := []string{fmt.Sprint(i*7%50) + ".5", fmt.Sprint("w", i*i%5), fmt.Sprint(i / 3 % 2)}
-			fmt.Fprintln(&all, strings.Join(append(cells, strings.Trim(day, "_HIVEDFAULTPARTITION_")), ","))
+			fmt.Fprintln(&all, strings.Join(append(cells, strings.ReplaceAll(day, "__HIVE_DEFAULT_PARTITION__", "")), ","))
 			if format == "parquet" {
 				a, _ := strconv.ParseFloat(cells[0], 64)
 				typed = append(typed, typedRow{a, cells[1], int64(cells[2][0] - '0')})

@@ -313,13 +313,7 @@ func (s *Set) Forget() { s.loaded.Purge() }
 
 // bind finds the plan's columns in the files, and has the plan take lists where they have some.
 func bind(files []*File, c Config) ([]wanted, error) {
-	optional := func(at int) bool { return c.Labels.Absent && !c.Columns.Predicts(at) }
-	var names []string
-	for at, name := range c.Columns.Inputs {
-		if !optional(at) {
-			names = append(names, name)
-		}
-	}
+	names := column.Wanted(c.Columns, c.Labels.Absent)
 	folders, err := input.FoldersOf(namesOf(files), names)
 	if err != nil {
 		return nil, err
@@ -327,7 +321,7 @@ func bind(files []*File, c Config) ([]wanted, error) {
 	var all []wanted
 	for at, name := range c.Columns.Inputs {
 		w := wanted{name: name, form: column.FormOf(c.Columns, at, c.Labels.Names != nil)}
-		if optional(at) {
+		if !slices.Contains(names, name) {
 			w.in = make([]*Column, len(files))
 		} else if err := w.find(files, folders, "input.columns"); err != nil {
 			return nil, err

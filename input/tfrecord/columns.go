@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 
 	"ringtrain/input"
@@ -54,8 +52,7 @@ func OpenColumns(ctx context.Context, files []string, c Config, columns Columns)
 			s.place[name] = i
 		}
 	}
-	names := slices.AppendSeq([]string{c.Split.By}, maps.Keys(s.place))
-	slices.Sort(names)
+	names := append(column.Wanted(columns.Plan, c.Labels.Absent), c.Split.By)
 	if s.folders, err = input.FoldersOf(files, names); err == nil && c.Split.By != "" {
 		err = s.sort(ctx)
 	}
