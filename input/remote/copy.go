@@ -142,7 +142,7 @@ func (g *guard) Read(p []byte) (int, error) {
 
 // cause returns why the request has ended: the guard's reason, if that is why err is there.
 func (g *guard) cause(err error) error {
-	if g.ctx.Err() != nil {
+	if err != nil && g.ctx.Err() != nil {
 		return context.Cause(g.ctx)
 	}
 	return err

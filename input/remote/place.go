@@ -16,7 +16,7 @@ import (
 // Is reports whether a name is of a place elsewhere: it begins as a URL does.
 func Is(name string) bool {
 	scheme, _, found := strings.Cut(name, "://")
-	return found && regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`).MatchString(scheme)
+	return found && scheme != "" && !strings.ContainsAny(scheme, "/\\*?[ ")
 }
 
 // Below returns a name below a root that is elsewhere. Names that are absolute or elsewhere themselves, and those below a

@@ -88,7 +88,9 @@ func (s *s3Source) list(ctx context.Context, store *Store, name string) ([]*obje
 func (s *s3Source) stat(ctx context.Context, store *Store, bucket, key string) (*object, error) {
 	var o *object
 	err := store.retry(ctx, "input: s3://"+bucket+"/"+key, func() (int64, error) {
-		info, err := s.client.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
+		guard := watch(ctx)
+		defer guard.stop()
+		info, err := s.client.StatObject(guard.ctx, bucket, key, minio.StatObjectOptions{})
 		if code := minio.ToErrorResponse(err); code.StatusCode == http.StatusNotFound && code.Code != minio.NoSuchBucket {
 			return 0, nil
 		}
@@ -96,7 +98,7 @@ func (s *s3Source) stat(ctx context.Context, store *Store, bucket, key string) (
 			info.Key = key
 			o = s.object(bucket, info)
 		}
-		return 0, s.fault(err)
+		return 0, s.fault(guard.cause(err))
 	})
 	return o, err
 }
@@ -106,16 +108,17 @@ func (s *s3Source) below(ctx context.Context, store *Store, bucket, prefix strin
 	var all []*object
 	last := ""
 	err := store.retry(ctx, "input: s3://"+bucket+"/"+prefix, func() (int64, error) {
-		listing, stop := context.WithCancel(ctx)
-		defer stop()
+		guard := watch(ctx)
+		defer guard.stop()
 		gained := int64(0)
-		for info := range s.client.Client.ListObjects(listing, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, StartAfter: last}) {
+		for info := range s.client.Client.ListObjects(guard.ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, StartAfter: last}) {
 			if info.Err != nil {
-				return gained, s.fault(info.Err)
+				return gained, s.fault(guard.cause(info.Err))
 			}
+			guard.timer.Reset(stallTimeout)
 			all, last, gained = append(all, s.object(bucket, info)), info.Key, gainBytes
 		}
-		return gained, nil
+		return gained, guard.cause(guard.ctx.Err())
 	})
 	return all, err
 }

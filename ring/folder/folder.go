@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"ringtrain/ring/exitcode"
@@ -24,6 +26,10 @@ func Make(dir string) error {
 // Nearest returns dir, or its nearest parent that exists. If something else than a folder is in the
 // way, such as a link to a folder that is gone, the error names it and has exitcode.CannotCreate.
 func Nearest(dir string) (string, error) {
+	scheme, rest, _ := strings.Cut(filepath.Clean(dir), ":/")
+	if slices.Contains([]string{"s3", "gs", "https", "http", "hdfs"}, scheme) {
+		return "", exitcode.With(exitcode.CannotCreate, fmt.Errorf("cannot write into %s://%s, want a folder of this host", scheme, rest))
+	}
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		switch {

@@ -73,6 +73,18 @@ func TestInTheWay(t *testing.T) {
 	}
 }
 
+// TestElsewhere verifies that an output is not written into a folder whose name begins as a URL.
+func TestElsewhere(t *testing.T) {
+	for _, name := range []string{"s3://b/ckpt", "https://h/x", filepath.Dir("s3://b/x.csv")} {
+		if err := Make(name); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), "://") || !strings.Contains(err.Error(), "want a folder of this host") {
+			t.Errorf("%s: error %v (%d)", name, err, exitcode.Of(err))
+		}
+	}
+	if at, err := Nearest(filepath.Join(t.TempDir(), "s3:", "x")); err != nil || at == "" {
+		t.Errorf("a folder s3: below another one: %v", err)
+	}
+}
+
 // TestFile verifies that a file is written where its links end, and that a link to nothing is an
 // error.
 func TestFile(t *testing.T) {
