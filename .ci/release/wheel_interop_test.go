@@ -19,6 +19,7 @@ func TestInteropWheel(t *testing.T) {
 		t.Skip("set NOTEBOOK_PYTHON to a python with what deploy/python/interop.txt lists")
 	}
 	t.Chdir("../..")
+	t.Setenv("TMPDIR", t.TempDir()) // a Python that a test kills leaves its folders there
 	dist := t.TempDir()
 	if err := wheelHere(io.Discard, "v1.2.0-3-gc0ffee1", testTime, dist); err != nil {
 		t.Fatal(err)
