@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
 	"ringtrain/ring/exitcode"
 )
 
@@ -82,7 +83,34 @@ func readAll(t testing.TB, dir string, file []byte) error {
 		return err
 	}
 	defer r.Close()
-	return r.Each(t.Context(), 0, r.Records(), func(*Row) error { return nil })
+	if err := r.Each(t.Context(), 0, r.Records(), func(*Row) error { return nil }); err != nil {
+		return err
+	}
+	return learnAll(t, name)
+}
+
+// learnAll reads the columns of samples that are there in all forms of cells, as a job that learns does.
+func learnAll(t testing.TB, name string) error {
+	plan, err := column.Compile([]column.Column{
+		{Label: &column.LabelOptions{Names: []string{"f"}}}, {Numeric: &column.NumericOptions{Names: []string{"a"}}}, {Numeric: &column.NumericOptions{Names: []string{"b"}, Standardize: true}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"c"}, Hash: 7}}, {Categorical: &column.CategoricalOptions{Names: []string{"d"}, Vocabulary: "auto"}}, {IDs: &column.IDsOptions{Names: []string{"l"}, Size: 9}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), []string{name}, Config{Columns: plan, Learn: true, Tolerate: true})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var b input.Batch
+	for at := range s.blocks() {
+		b.Reset()
+		if err := s.AppendBlock(&b, at, func(int, error) {}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // TestLies verifies that a footer that says what cannot be ends with exitcode.BadData and the file, and so do what is not
