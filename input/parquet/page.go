@@ -76,7 +76,6 @@ type pages struct {
 	head   []byte
 	packed []byte // of the page
 	page   []byte // its content
-	spare  []byte
 }
 
 const (
