@@ -1,6 +1,10 @@
 package column
 
-import "ringtrain/model/graph"
+import (
+	"strings"
+
+	"ringtrain/model/graph"
+)
 
 // Form is the form in which a reader of typed columns gives the cells of an input. Forms other than AsText stand for the
 // numbers that texts in their place would.
@@ -14,6 +18,12 @@ const (
 	AsValues             // Values
 	AsPrints             // Prints
 )
+
+// LosesPoint reports whether an input that is written as 1.5 would be read as 15: the point stands between thousands.
+func (p *Plan) LosesPoint(at int) bool {
+	form := p.forms[at]
+	return form != nil && strings.Contains(form.Strip, ".")
+}
 
 // FormOf returns the form in which an input of a plan is to be given. named says that the label is a class with a name.
 func FormOf(p *Plan, at int, named bool) Form {

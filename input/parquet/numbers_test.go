@@ -117,3 +117,28 @@ func TestOtherTypes(t *testing.T) {
 		s.Close()
 	}
 }
+
+// TestPoint verifies that a column of floats is not read where the job leaves out points as those between thousands: 1.5
+// would be 15. Whole numbers have none.
+func TestPoint(t *testing.T) {
+	type record struct {
+		Y int32   `parquet:"y"`
+		A float64 `parquet:"a"`
+		B int64   `parquet:"b"`
+	}
+	file := write(t, []record{{0, 1.5, 1}, {1, 2.5, 2}})
+	for name, want := range map[string]string{"a": file + ": column a is float, and strip would leave out its point", "b": ""} {
+		comma := column.Column{Numeric: &column.NumericOptions{Names: []string{name}, Decimal: ",", Strip: "€."}}
+		plan, err := column.Compile([]column.Column{{Label: &column.LabelOptions{Names: []string{"y"}}}, comma}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), []string{file}, Config{Columns: plan})
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData) {
+			t.Errorf("column=%s: error %v, want %q", name, err, want)
+		}
+		if err == nil {
+			s.Close()
+		}
+	}
+}

@@ -326,6 +326,11 @@ func bind(files []*File, c Config) ([]wanted, error) {
 		} else if err := w.find(files, folders, "input.columns"); err != nil {
 			return nil, err
 		}
+		for k, in := range w.in {
+			if in != nil && (in.Kind == Float || in.Kind == Decimal) && c.Columns.LosesPoint(at) {
+				return nil, files[k].fault(fmt.Errorf("column %s is %s, and strip would leave out its point, want decimal and strip for texts alone", name, in.Kind))
+			}
+		}
 		if w.lists() {
 			c.Columns.TakeList(at)
 		}
