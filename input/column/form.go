@@ -19,8 +19,8 @@ const (
 	AsPrints             // Prints
 )
 
-// LosesPoint reports whether an input that is written as 1.5 would be read as 15: the point stands between thousands.
-func (p *Plan) LosesPoint(at int) bool {
+// LosesPoint reports whether an input of a plan that is written as 1.5 would be read as 15: the point stands between thousands.
+func LosesPoint(p *Plan, at int) bool {
 	form := p.forms[at]
 	return form != nil && strings.Contains(form.Strip, ".")
 }

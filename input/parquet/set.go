@@ -327,7 +327,7 @@ func bind(files []*File, c Config) ([]wanted, error) {
 			return nil, err
 		}
 		for k, in := range w.in {
-			if in != nil && (in.Kind == Float || in.Kind == Decimal) && c.Columns.LosesPoint(at) {
+			if in != nil && (in.Kind == Float || in.Kind == Decimal) && column.LosesPoint(c.Columns, at) {
 				return nil, files[k].fault(fmt.Errorf("column %s is %s, and strip would leave out its point, want decimal and strip for texts alone", name, in.Kind))
 			}
 		}
