@@ -119,7 +119,7 @@ func predictionsOf(a *app, c *cli.Context, f show.Fields, to *input.Output) (*sh
 	case to != nil && isJSONLines(c.String("to")):
 		return show.JSONPredictions(to, f, false), nil
 	case to != nil && isParquet(c.String("to")):
-		return show.ParquetPredictions(to, f)
+		return show.ParquetPredictions(to, f), nil
 	case to != nil:
 		return show.CSVPredictions(to, f)
 	case wantsJSON(c, a.getenv):

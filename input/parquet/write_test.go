@@ -18,10 +18,7 @@ import (
 // bytes, and several row groups.
 func TestWriter(t *testing.T) {
 	var out bytes.Buffer
-	w, err := NewWriter(&out, []Field{{"z", Text}, {"record", Integer}, {"score_a,b", Float}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := NewWriter(&out, []Field{{"z", Text}, {"record", Integer}, {"score_a,b", Float}})
 	var want [][]string
 	long := string(bytes.Repeat([]byte("ab"), 4<<20))
 	for i := range 5 {
@@ -37,7 +34,7 @@ func TestWriter(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if bad, err := NewWriter(io.Discard, []Field{{"n", Integer}}); err != nil || exitcode.Of(bad.Write([]string{"1.5"})) != exitcode.BadData {
+	if err := NewWriter(io.Discard, []Field{{"n", Integer}}).Write([]string{"1.5"}); exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v, want one of the cell 1.5 of an integer", err)
 	}
 	name := filepath.Join(t.TempDir(), "a")

@@ -65,7 +65,7 @@ func CSVPredictions(w io.Writer, f Fields) (*Predictions, error) {
 
 // ParquetPredictions returns a writer of Parquet, which Close ends, of the columns that CSV has: texts, whole numbers and
 // numbers.
-func ParquetPredictions(w io.Writer, f Fields) (*Predictions, error) {
+func ParquetPredictions(w io.Writer, f Fields) *Predictions {
 	p := newPredictions(f)
 	columns := make([]parquet.Field, len(p.names))
 	for i, name := range p.names {
@@ -77,9 +77,8 @@ func ParquetPredictions(w io.Writer, f Fields) (*Predictions, error) {
 			columns[i].Kind = parquet.Integer
 		}
 	}
-	var err error
-	p.parquet, err = parquet.NewWriter(w, columns)
-	return p, err
+	p.parquet = parquet.NewWriter(w, columns)
+	return p
 }
 
 // Close ends what is written.

@@ -88,11 +88,8 @@ func parquetOf(t *testing.T, form trained.Form, one trained.Prediction) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	p, err := ParquetPredictions(out, FieldsOf(form))
-	if err == nil {
-		err = errors.Join(p.Write(form.Classes, []trained.Prediction{one}), p.Close())
-	}
-	if err != nil {
+	p := ParquetPredictions(out, FieldsOf(form))
+	if err := errors.Join(p.Write(form.Classes, []trained.Prediction{one}), p.Close()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) parquet.Need { return parquet.Texts })
