@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -58,10 +59,10 @@ func (a access) which() string {
 	switch {
 	case a.found == nil:
 		return "no credentials, as input.s3.anonymous says"
-	case a.found.last == "":
+	case a.found.at.Load() == nil:
 		return "no credentials: there are none in the environment (AWS_ACCESS_KEY_ID), in a profile, or of a role of this machine"
 	}
-	return "the credentials of " + a.found.last
+	return "the credentials of " + a.found.at.Load().name
 }
 
 // provider is a place where credentials may be.
@@ -72,27 +73,29 @@ type provider struct {
 
 // named takes the credentials of the first place that has some, and knows its name. Without any, requests are not signed.
 type named struct {
-	all  []provider
-	last string
-	at   credentials.Provider
+	all []provider
+	at  atomic.Pointer[provider] // of the credentials; nil: there are none
 }
 
 func (n *named) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
-	for _, p := range n.all {
-		v, err := p.RetrieveWithCredContext(c)
+	for i := range n.all {
+		v, err := n.all[i].RetrieveWithCredContext(c)
 		if err == nil && v.AccessKeyID != "" && v.SecretAccessKey != "" {
-			n.last, n.at = p.name, p.Provider
+			n.at.Store(&n.all[i])
 			return v, nil
 		}
 	}
-	n.last, n.at = "", nil
+	n.at.Store(nil)
 	return credentials.Value{SignerType: credentials.SignatureAnonymous}, nil
 }
 
 func (n *named) Retrieve() (credentials.Value, error) { return n.RetrieveWithCredContext(nil) }
 
 // IsExpired reports whether the credentials must be asked for again.
-func (n *named) IsExpired() bool { return n.at != nil && n.at.IsExpired() }
+func (n *named) IsExpired() bool {
+	at := n.at.Load()
+	return at != nil && at.IsExpired()
+}
 
 // metadataTimeout bounds the wait for a role of this machine, which only machines of a cloud have.
 const metadataTimeout = time.Second

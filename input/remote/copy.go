@@ -35,7 +35,7 @@ func (s *Store) fetch(ctx context.Context, o *object, file io.WriterAt) (int64, 
 	if o.whole || o.size < 0 {
 		return s.span(ctx, o, file, 0, o.size)
 	}
-	parts := int((o.size + s.part - 1) / s.part)
+	parts := int((o.size-1)/s.part) + 1
 	return o.size, input.SideBySide(ctx, parts, atOnce, func(_, i int) error {
 		from := int64(i) * s.part
 		_, err := s.span(ctx, o, file, from, min(from+s.part, o.size))
@@ -47,11 +47,11 @@ func (s *Store) fetch(ctx context.Context, o *object, file io.WriterAt) (int64, 
 // sends no ranges.
 func (s *Store) span(ctx context.Context, o *object, file io.WriterAt, from, to int64) (int64, error) {
 	at := from
-	err := s.retry(ctx, o.url, func() (gained int64, err error) {
+	err := s.retry(ctx, o.url, func(g *guard) (gained int64, err error) {
 		if o.whole {
 			at = from
 		}
-		n, err := s.once(ctx, o, file, at, to)
+		n, err := s.copy(g, o, file, at, to)
 		at += n
 		if o.whole {
 			n = 0
@@ -61,38 +61,28 @@ func (s *Store) span(ctx context.Context, o *object, file io.WriterAt, from, to 
 	return at - from, err
 }
 
-// once asks once for the bytes [at, to), and returns how many were written.
-func (s *Store) once(ctx context.Context, o *object, file io.WriterAt, at, to int64) (n int64, err error) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
-	}
-	guard := watch(ctx)
-	defer guard.stop()
-	body, err := o.from.open(guard.ctx, o, at, to)
+// copy asks once for the bytes [at, to), and returns how many were written.
+func (s *Store) copy(g *guard, o *object, file io.WriterAt, at, to int64) (n int64, err error) {
+	body, err := o.from.open(g.ctx, o, at, to)
 	if err != nil {
-		return 0, guard.cause(err)
+		return 0, err
 	}
 	defer body.Close()
-	guard.r = body
+	g.r = body
 	want := to - at
 	if to < 0 {
 		want = 1<<63 - 1
 	}
 	out := &disk{WriterAt: file, at: at}
-	n, err = io.CopyBuffer(out, io.LimitReader(guard, want), make([]byte, 256<<10))
+	n, err = io.CopyBuffer(out, io.LimitReader(g, want), make([]byte, 256<<10))
+	s.copied.Add(n)
 	switch {
 	case out.err != nil:
 		return n, exitcode.With(exitcode.IO, out.err)
-	case err != nil:
-		return n, guard.cause(err)
-	case to >= 0 && n < want:
+	case err == nil && to >= 0 && n < want:
 		return n, io.ErrUnexpectedEOF
 	}
-	s.copied.Add(n)
-	return n, nil
+	return n, err
 }
 
 // disk writes from a byte on, and keeps the error of the disk, which no other try mends.
@@ -140,14 +130,6 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns why the request has ended: the guard's reason, if that is why err is there.
-func (g *guard) cause(err error) error {
-	if err != nil && g.ctx.Err() != nil {
-		return context.Cause(g.ctx)
-	}
-	return err
-}
-
 const (
 	tries      = 5
 	firstPause = 500 * time.Millisecond
@@ -155,10 +137,10 @@ const (
 )
 
 // retry calls try until it succeeds, fails for good, or fails five times in a row without a gain.
-func (s *Store) retry(ctx context.Context, what string, try func() (gained int64, err error)) error {
+func (s *Store) retry(ctx context.Context, what string, try func(g *guard) (gained int64, err error)) error {
 	pause := s.Pause
 	for failed := 0; ; {
-		gained, err := try()
+		gained, err := s.once(ctx, try)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -182,6 +164,23 @@ func (s *Store) retry(ctx context.Context, what string, try func() (gained int64
 		}
 		pause *= 2
 	}
+}
+
+// once calls try with a slot. The error is the guard's if the guard has ended the try.
+func (s *Store) once(ctx context.Context, try func(g *guard) (gained int64, err error)) (gained int64, err error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	g := watch(ctx)
+	defer g.stop()
+	gained, err = try(g)
+	if err != nil && g.ctx.Err() != nil {
+		err = context.Cause(g.ctx)
+	}
+	return gained, err
 }
 
 // isFinal reports whether another try ends as this one: the error has a code, as those of the outside world's own faults

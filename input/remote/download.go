@@ -14,7 +14,7 @@ func (s *Store) Download(ctx context.Context, name string, w io.Writer) error {
 		return usage("%w", err)
 	}
 	o, web := &object{url: shown(u), size: -1}, newWeb()
-	if err := s.retry(ctx, o.url, func() (int64, error) { return 0, web.ask(ctx, o, name) }); err != nil || o.size == 0 {
+	if err := s.retry(ctx, o.url, func(g *guard) (int64, error) { return 0, web.ask(g.ctx, o, name) }); err != nil || o.size == 0 {
 		return err
 	}
 	_, err = s.span(ctx, o, &inOrder{w: w}, 0, o.size)

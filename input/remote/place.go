@@ -82,7 +82,7 @@ func safePath(key string) string {
 func bucketKey(name string) (bucket, key string, err error) {
 	bucket, key, _ = strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
 	if bucket == "" || strings.ContainsAny(bucket, "*?[{@:") {
-		return "", "", usage("%s names no bucket, want s3://bucket/prefix", name)
+		return "", "", usage("%s names no bucket, want s3://bucket/prefix", public(name))
 	}
 	return bucket, key, nil
 }
@@ -106,6 +106,12 @@ func shown(u *url.URL) string {
 	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return plain.String()
 }
+
+// private matches the part of a name that may have a secret: a user in front of the host, and a query.
+var private = regexp.MustCompile(`(://)[^/?]*@|\?.*`)
+
+// public returns a name for people.
+func public(name string) string { return private.ReplaceAllString(name, "$1") }
 
 func usage(format string, args ...any) error {
 	return exitcode.With(exitcode.Usage, fmt.Errorf("input: "+format, args...))

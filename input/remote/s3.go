@@ -87,10 +87,8 @@ func (s *s3Source) list(ctx context.Context, store *Store, name string) ([]*obje
 // stat returns the object of a key, nil if there is none.
 func (s *s3Source) stat(ctx context.Context, store *Store, bucket, key string) (*object, error) {
 	var o *object
-	err := store.retry(ctx, "input: s3://"+bucket+"/"+key, func() (int64, error) {
-		guard := watch(ctx)
-		defer guard.stop()
-		info, err := s.client.StatObject(guard.ctx, bucket, key, minio.StatObjectOptions{})
+	err := store.retry(ctx, "input: s3://"+bucket+"/"+key, func(g *guard) (int64, error) {
+		info, err := s.client.StatObject(g.ctx, bucket, key, minio.StatObjectOptions{})
 		if code := minio.ToErrorResponse(err); code.StatusCode == http.StatusNotFound && code.Code != minio.NoSuchBucket {
 			return 0, nil
 		}
@@ -98,7 +96,7 @@ func (s *s3Source) stat(ctx context.Context, store *Store, bucket, key string) (
 			info.Key = key
 			o = s.object(bucket, info)
 		}
-		return 0, s.fault(guard.cause(err))
+		return 0, s.fault(err)
 	})
 	return o, err
 }
@@ -107,18 +105,16 @@ func (s *s3Source) stat(ctx context.Context, store *Store, bucket, key string) (
 func (s *s3Source) below(ctx context.Context, store *Store, bucket, prefix string) ([]*object, error) {
 	var all []*object
 	last := ""
-	err := store.retry(ctx, "input: s3://"+bucket+"/"+prefix, func() (int64, error) {
-		guard := watch(ctx)
-		defer guard.stop()
+	err := store.retry(ctx, "input: s3://"+bucket+"/"+prefix, func(g *guard) (int64, error) {
 		gained := int64(0)
-		for info := range s.client.Client.ListObjects(guard.ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, StartAfter: last}) {
+		for info := range s.client.ListObjectsIter(g.ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, StartAfter: last}) {
 			if info.Err != nil {
-				return gained, s.fault(guard.cause(info.Err))
+				return gained, s.fault(info.Err)
 			}
-			guard.timer.Reset(stallTimeout)
+			g.timer.Reset(stallTimeout)
 			all, last, gained = append(all, s.object(bucket, info)), info.Key, gainBytes
 		}
-		return gained, guard.cause(guard.ctx.Err())
+		return gained, g.ctx.Err() // which ends a listing without an error
 	})
 	return all, err
 }
@@ -127,7 +123,7 @@ func (s *s3Source) object(bucket string, info minio.ObjectInfo) *object {
 	url := "s3://" + bucket + "/" + info.Key
 	return &object{
 		url: url, id: s.access.endpoint() + " " + url, path: safePath("s3/" + bucket + "/" + info.Key), key: info.Key,
-		etag: etagOf(info), tag: info.ETag, size: info.Size, time: info.LastModified, from: s,
+		etag: etagOf(info), tag: info.ETag, size: max(info.Size, -1), time: info.LastModified, from: s, whole: info.Size < 0,
 	}
 }
 
@@ -139,7 +135,10 @@ func etagOf(info minio.ObjectInfo) string {
 // open is that of source.
 func (s *s3Source) open(ctx context.Context, o *object, from, to int64) (io.ReadCloser, error) {
 	var options minio.GetObjectOptions
-	err := options.SetRange(from, to-1)
+	var err error
+	if !o.whole {
+		err = options.SetRange(from, to-1)
+	}
 	if o.tag != "" {
 		err = errors.Join(err, options.SetMatchETag(o.tag))
 	}
@@ -164,7 +163,7 @@ func (s *s3Source) fault(err error) error {
 		return nil
 	}
 	r := minio.ToErrorResponse(err)
-	told := fmt.Errorf("%d %s: %s", r.StatusCode, r.Code, phrase.Foreign(r.Message, maxWords))
+	told := fmt.Errorf("%d %s", r.StatusCode, phrase.Foreign(r.Code+": "+r.Message, maxWords))
 	switch {
 	case r.StatusCode == http.StatusPreconditionFailed:
 		return exitcode.With(exitcode.BadData, errChanged)

@@ -46,7 +46,7 @@ func (w *webSource) list(ctx context.Context, store *Store, name string) ([]*obj
 		return nil, err
 	}
 	o := &object{url: shown(u), id: name, path: safePath(u.Scheme + "/" + u.Host + u.Path), size: -1}
-	err = store.retry(ctx, "input: "+o.url, func() (int64, error) { return 0, w.ask(ctx, o, name) })
+	err = store.retry(ctx, "input: "+o.url, func(g *guard) (int64, error) { return 0, w.ask(g.ctx, o, name) })
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (w *webSource) ask(ctx context.Context, o *object, name string) error {
 		o.whole, o.size = true, r.ContentLength
 		return nil
 	case http.StatusPartialContent:
-		if o.size, err = strconv.ParseInt(total, 10, 64); err != nil {
+		if o.size, err = strconv.ParseInt(total, 10, 64); err != nil || o.size < 0 {
 			o.whole, o.size = true, -1
 		}
 		return nil
