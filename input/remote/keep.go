@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -95,8 +96,32 @@ func readUse(name string, used map[string]bool) {
 
 // useFile has the names of the entries that this process uses. The system unlocks it when the process ends.
 type useFile struct {
-	lock  *hostlock.Lock
+	fd    int // of the locked file; an os.File would be closed when nobody refers to the Store any more
 	names map[string]bool
+}
+
+// newUse makes the file of a process.
+func newUse(name string) (*useFile, error) {
+	l, err := hostlock.Try(name)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	fd, err := unix.FcntlInt(l.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	return &useFile{fd, map[string]bool{}}, nil
+}
+
+// add adds an entry that is used.
+func (u *useFile) add(name string) error {
+	u.names[name] = true
+	n, err := unix.Write(u.fd, []byte(name+"\n"))
+	if err == nil && n <= len(name) {
+		err = io.ErrShortWrite
+	}
+	return err
 }
 
 // keep keeps the copies of objects, there or not, from being dropped as long as this process lives, and makes room for those
@@ -111,21 +136,20 @@ func (s *Store) keep(ctx context.Context, all []*object) error {
 	if err != nil {
 		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
 	}
+	measure(all, there)
 	if err := s.room(all, there, used); err != nil {
 		return err
 	}
 	if s.used == nil {
-		l, err := hostlock.Try(s.path(fmt.Sprintf("%s%016x", useMark, rand.Uint64())))
+		s.used, err = newUse(s.path(fmt.Sprintf("%s%016x", useMark, rand.Uint64())))
 		if err != nil {
-			return fmt.Errorf("input.cache: %w", err)
+			return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
 		}
-		s.used = &useFile{lock: l, names: map[string]bool{}}
 	}
 	now := time.Now()
 	for _, o := range all {
 		if name := o.entry(); !s.used.names[name] {
-			s.used.names[name] = true
-			if _, err := io.WriteString(s.used.lock, name+"\n"); err != nil {
+			if err := s.used.add(name); err != nil {
 				return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
 			}
 		}
@@ -136,6 +160,18 @@ func (s *Store) keep(ctx context.Context, all []*object) error {
 	return nil
 }
 
+// measure gives objects of which the server does not tell the size that of their copies.
+func measure(all []*object, there []entry) {
+	for _, o := range all {
+		if o.size >= 0 {
+			continue
+		}
+		if i := slices.IndexFunc(there, func(e entry) bool { return !e.draft && strings.HasPrefix(e.name, o.prefix()+"-") }); i >= 0 {
+			o.size = there[i].bytes
+		}
+	}
+}
+
 // room drops copies until those of objects that are not there fit.
 func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
 	held, mine, need := int64(0), int64(0), int64(0)
@@ -143,9 +179,10 @@ func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
 	for _, o := range all {
 		if name := o.entry(); !names[name] {
 			names[name] = true
-			mine += max(o.size, 0)
+			bytes := min(max(o.size, 0), math.MaxInt64-mine) // a server may tell any size
+			mine += bytes
 			if !s.has(o) {
-				need += max(o.size, 0)
+				need += bytes
 			}
 		}
 	}
@@ -171,7 +208,7 @@ func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
 	}
 	for _, e := range there {
 		stale := e.draft && !used[e.name]
-		if !stale && (e.draft || used[e.name] || names[e.name] || held+need <= most && need <= free) {
+		if !stale && (e.draft || used[e.name] || names[e.name] || need <= most-held && need <= free) {
 			continue
 		}
 		if err := os.RemoveAll(s.path(e.file)); err != nil {
@@ -182,7 +219,7 @@ func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
 	}
 	switch {
 	case need == 0:
-	case held+need > most:
+	case need > most-held:
 		return errFull("%s: %s to copy, of %s that copies may take, %s, jobs that run use %s", about(all), bytesOf(need), bytesOf(most), why, bytesOf(held))
 	case need > free:
 		return errFull("%s: %s to copy, and the disk of %s has %s free", about(all), bytesOf(need), s.Dir, bytesOf(free))

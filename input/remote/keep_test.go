@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"ringtrain/ring/exitcode"
 )
 
@@ -105,7 +107,7 @@ func TestEviction(t *testing.T) {
 	if err := take(drawn(t, dir, 300, sizes...), "s3://b/3-100"); exitcode.Of(err) != exitcode.IO || !strings.Contains(err.Error(), "jobs that run use 300 B") {
 		t.Errorf("a fourth object beside three in use: %v", err)
 	}
-	ended.used.lock.Close() // as the system does when a process ends
+	unix.Close(ended.used.fd) // as the system does when a process ends
 	living := drawn(t, dir, 300, sizes...)
 	if err := take(living, "s3://b/0-100"); err != nil { // the oldest is used again
 		t.Fatal(err)
@@ -153,7 +155,7 @@ func TestPrune(t *testing.T) {
 	if told := prune(); len(told) > 0 {
 		t.Errorf("in use, and removed: %q", told)
 	}
-	s.used.lock.Close()
+	unix.Close(s.used.fd)
 	if told := prune(); len(told) != 2 || !strings.HasSuffix(told[0], "is removed: a newer copy is there") || names(t, dir) != "0-10 1-20" {
 		t.Errorf("removed %q, left %s", told, names(t, dir))
 	}

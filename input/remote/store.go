@@ -156,7 +156,10 @@ func (s *Store) take(ctx context.Context, all []*object) error {
 		return err
 	}
 	defer l.Remove()
-	missing := s.missing(all) // now
+	if err := s.keep(ctx, all); err != nil { // another process may have copied them
+		return err
+	}
+	missing := s.missing(all)
 	defer s.progress(missing)()
 	err = input.SideBySide(ctx, len(missing), atOnce, func(_, i int) error { return s.write(ctx, missing[i]) })
 	if err != nil {
@@ -175,20 +178,10 @@ func setOf(all []*object) string {
 }
 
 // has reports whether the copy of o is there and has its size: after a power failure a copy may have lost its end, as it does
-// not wait for the disk. Of an object whose size is not known it finds the size of the copy.
+// not wait for the disk.
 func (s *Store) has(o *object) bool {
-	if o.size >= 0 {
-		info, err := os.Stat(filepath.Join(s.path(o.entry()), o.path))
-		return err == nil && (info.IsDir() || info.Size() == o.size)
-	}
-	found, _ := filepath.Glob(s.path(o.prefix() + "-*"))
-	for _, path := range found {
-		if e, ok := entryOf(filepath.Base(path)); ok && !e.draft {
-			o.size = e.bytes
-			return true
-		}
-	}
-	return false
+	info, err := os.Stat(filepath.Join(s.path(o.entry()), o.path))
+	return err == nil && (info.IsDir() || info.Size() == o.size)
 }
 
 func (s *Store) missing(all []*object) []*object { return slices.DeleteFunc(slices.Clone(all), s.has) }
