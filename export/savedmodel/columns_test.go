@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringtrain/export/savedmodel/interop"
+	"ringtrain/export/tfpb"
 	"ringtrain/input"
 	"ringtrain/input/column"
 	"ringtrain/model"
@@ -218,6 +219,25 @@ func TestColumnsGraph(t *testing.T) {
 		}
 		if main := meta.GetCollectionDef()["saved_model_main_op"].GetNodeList().GetValue(); !slices.Equal(main, []string{"columns/fill_tables"}) {
 			t.Errorf("strict=%t: the bundle runs %q when it is loaded", strict, main)
+		}
+	}
+}
+
+// TestNoTexts verifies that the table of a vocabulary without a text has a key, as TensorFlow wants: the empty text, which
+// is missing anyway, has the place of an unknown one.
+func TestNoTexts(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		cn := columnNodes{&builder{taken: map[string]bool{}}}
+		cn.lookedUp("c/", &graph.BagColumn{Kind: graph.Vocabulary, Strict: strict}, "text")
+		found := make(map[string]*tfpb.TensorProto)
+		for _, n := range cn.nodes {
+			if value := n.Attr["value"]; value != nil {
+				found[n.Name] = value.GetTensor()
+			}
+		}
+		place, unknown := found["c/places"], found["c/unknown"]
+		if n := found["c/texts"].GetTensorShape().GetDim(); len(n) != 1 || n[0].Size != 1 || !slices.Equal(place.GetInt64Val(), unknown.GetInt64Val()) || len(place.GetInt64Val()) != 1 {
+			t.Errorf("strict=%t: texts of shape %v with places %v, want one of the unknown place %v", strict, n, place, unknown)
 		}
 	}
 }

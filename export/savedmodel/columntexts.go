@@ -44,20 +44,23 @@ func (cn columnNodes) lookedUp(name string, b *graph.BagColumn, text string) str
 	table := cn.add("HashTableV2", name+"table", nil, attrs{
 		"key_dtype": types["key_dtype"], "value_dtype": types["value_dtype"], "shared_name": stringAttr("ringtrain/" + name + "table"),
 	})
-	places := make([]int64, len(b.Vocabulary))
+	unknown := int64(len(b.Vocabulary))
+	if b.Strict {
+		unknown = idOutside
+	}
+	texts, places := b.Vocabulary, make([]int64, len(b.Vocabulary))
 	for i := range places {
 		places[i] = int64(i)
 	}
+	if len(texts) == 0 {
+		texts, places = []string{""}, []int64{unknown} // TensorFlow wants a key: the text that is missing anyway
+	}
 	keyed := attrs{"Tin": types["key_dtype"], "Tout": types["value_dtype"]}
-	fill := cn.add("LookupTableImportV2", name+"fill", []string{table, cn.strings(name+"texts", b.Vocabulary...), cn.longs(name+"places", places)}, keyed)
+	fill := cn.add("LookupTableImportV2", name+"fill", []string{table, cn.strings(name+"texts", texts...), cn.longs(name+"places", places)}, keyed)
 	if cn.tables == "" {
 		cn.tables = cn.add("NoOp", "columns/fill_tables", nil, attrs{})
 		cn.fill = cn.nodes[len(cn.nodes)-1]
 	}
 	cn.fill.Input = append(cn.fill.Input, "^"+fill)
-	unknown := int64(len(b.Vocabulary))
-	if b.Strict {
-		unknown = idOutside
-	}
 	return cn.add("LookupTableFindV2", name+"place", []string{table, text, cn.long(name+"unknown", unknown)}, keyed)
 }
