@@ -168,7 +168,7 @@ func (s *s3Source) fault(err error) error {
 	case r.StatusCode == http.StatusPreconditionFailed:
 		return exitcode.With(exitcode.BadData, errChanged)
 	case r.StatusCode == http.StatusNotFound:
-		return exitcode.With(exitcode.NoInput, told)
+		return exitcode.With(exitcode.NoInput, fmt.Errorf("%w; asked %s", told, s.access.endpoint()))
 	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusUnauthorized, r.Code == "ExpiredToken", r.Code == "InvalidToken":
 		return exitcode.With(exitcode.Auth, fmt.Errorf("%w; asked %s with %s", told, s.access.endpoint(), s.access.which()))
 	case isRefusal(r.StatusCode):

@@ -135,7 +135,7 @@ func TestNotThere(t *testing.T) {
 		{"s3://lake/nothing", exitcode.NoInput, "no input file s3://lake/nothing: " + b.url},
 		{"s3://lake/a", exitcode.NoInput, "no input file s3://lake/a"},
 		{"s3://lake/*.csv", exitcode.NoInput, "no input file s3://lake/*.csv"},
-		{"s3://other/x", exitcode.NoInput, "s3://other/x/: 404 NoSuchBucket"},
+		{"s3://other/x", exitcode.NoInput, "s3://other/x/: 404 NoSuchBucket: The specified bucket does not exist; asked " + b.url},
 		{"s3://lake/delta", exitcode.BadData, "Delta"},
 		{"s3:///x", exitcode.Usage, "names no bucket"},
 		{"s3://user:pw@lake/x", exitcode.Usage, "names no bucket"},
