@@ -22,8 +22,9 @@ func wrapText(text string, columns int) string {
 
 // Wrap splits a line between words, so that no part is wider than columns. Further parts are indented: below the last
 // cell of a row, which two blanks set apart, or by more columns than the line. A word, such as a path, stays whole, however
-// wide it is, and so does a command or a quotation.
+// wide it is, and so does a command or a quotation. Blanks behind the last word, as of a cell that is empty, take no line.
 func Wrap(line string, columns, more int) []string {
+	line = strings.TrimRight(line, " ")
 	if Width(line) <= columns {
 		return []string{line}
 	}

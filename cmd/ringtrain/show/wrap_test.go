@@ -20,6 +20,7 @@ func TestWrap(t *testing.T) {
 		{"indent", 20, "  a line of seven short words", []string{"  a line of seven", "    short words"}},
 		{"row", 40, "0  host-a  rank 3 in reduce 15 of 7850 elements", []string{"0  host-a  rank 3 in reduce 15 of 7850", "           elements"}},
 		{"narrow cell", 26, "0  host-a  rank 3 in reduce 15", []string{"0  host-a  rank 3 in", "  reduce 15"}},
+		{"empty last cell", 20, "active  18000  2        ", []string{"active  18000  2"}},
 		{"path", 20, "no file /a/very/long/path/of/a/file here", []string{"no file", "  /a/very/long/path/of/a/file", "  here"}},
 		{"command", 30, "to go on: ringtrain run -np 4 mnist, or stop", []string{"to go on:", "  ringtrain run -np 4 mnist,", "  or stop"}},
 		{"command at the end", 30, "next  ./bin/ringtrain predict mnist --from export/mnist FILE", []string{"next  ./bin/ringtrain predict mnist --from export/mnist FILE"}},
