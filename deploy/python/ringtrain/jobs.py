@@ -7,6 +7,7 @@ import tempfile
 import weakref
 
 from . import frames, program
+from .errors import Error
 
 
 class Draft:
@@ -54,7 +55,7 @@ def init(data, label=None, to=None, **draft_of):
     if frames.is_frame(data):
         files = [frames.write(data, folder.path, "records")[0]]
     else:
-        files = [absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]
+        files = paths(data)
     job = absolute(to) if to else os.path.join(folder.path, "job.yaml")
     return draft(files, job, folder, label=label, **draft_of)
 
@@ -73,6 +74,14 @@ def draft(files, job, folder, *, label=None, kind=None, key=(), weight=None, reg
         elif event["event"] == "init":
             label = event["label"]
     return Draft(job, columns, label, folder)
+
+
+def paths(data):
+    """Returns the absolute paths, or URLs, of data that is the path of a file or several."""
+    several = [data] if isinstance(data, (str, os.PathLike)) or not hasattr(data, "__iter__") else list(data)
+    if not all(isinstance(one, (str, os.PathLike)) for one in several):
+        raise Error(64, f"data is of type {type(data).__name__}, want a data frame of pandas, or the path of a file or several")
+    return [absolute(one) for one in several]
 
 
 def absolute(file):

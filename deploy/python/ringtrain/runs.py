@@ -5,7 +5,7 @@ import json
 import os
 import warnings
 
-from . import frames, jobs, notebook, program
+from . import frames, jobs, notebook, program, scores
 from .errors import Error
 
 
@@ -32,7 +32,7 @@ class Run:
                 done = event
         self.path = self.export or self.checkpoint
         self.done = done
-        self.metrics = dict(done.get("eval") or {})
+        self.metrics = scores.numbers(done.get("eval") or {})
 
     def __fspath__(self):
         if self.path is None:
@@ -135,7 +135,7 @@ class _Start:
             files = [os.path.basename(frames.write(data, self.folder.path, name)[0])]
             self.env = {"RINGTRAIN_DATA": self.folder.path}
         else:
-            files = [jobs.absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)]
+            files = jobs.paths(data)
         self.job = os.path.join(home, name + ".yaml")
         columns = jobs.draft(files, self.job, self.folder, cwd=home, env=self.env, **how).columns
         left = [f"{column['column']} ({column['why']})" for column in columns if column["becomes"] == "ignore"]

@@ -8,6 +8,9 @@ from .errors import Error
 # A number that JSON does not know is one of these texts.
 NOT_FINITE = {"NaN", "+Inf", "-Inf"}
 
+# The fields of metrics that are texts.
+TEXTS = {"event", "time", "split", "classes"}
+
 
 def predict(model, data, *, args=()):
     """Returns predictions for records, in their order: `class` and `score`, or `score_NAME` of each class, or `prediction`.
@@ -38,7 +41,7 @@ def evaluate(model, data=None, *, split=None, args=()):
         options = [*options, "--split", split]
     for event in program.Command("eval", os.fspath(model), *files, *options, *args, **getattr(model, "place", {})):
         if event["event"] == "eval":
-            return event
+            return numbers(event)
     return {}
 
 
@@ -61,16 +64,20 @@ def _files(data, folder):
     if frames.is_frame(data):
         file, keys = frames.write(data, folder.path, "records")
         return [file], jobs.settings(keys)
-    return [jobs.absolute(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)], []
+    return jobs.paths(data), []
+
+
+def numbers(value):
+    """Returns metrics, or a part of them, whose numbers are numbers, also those that JSON does not know."""
+    if isinstance(value, dict):
+        return {name: one if name in TEXTS else numbers(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [numbers(one) for one in value]
+    return float(value) if value in NOT_FINITE else value
 
 
 def _rows(events, without):
-    """Returns events of predictions as dicts, whose numbers are numbers, also those that JSON does not know."""
+    """Returns events of predictions as dicts, whose numbers are numbers, too."""
     names = [name for name in events[0] if name not in without] if events else []
-    rows = [{name: event[name] for name in names} for event in events]
-    for name in names:
-        if name.startswith(("score", "prediction")):
-            for row in rows:
-                if row[name] in NOT_FINITE:
-                    row[name] = float(row[name])
-    return rows
+    scored = {name for name in names if name.startswith(("score", "prediction"))}
+    return [{name: numbers(event[name]) if name in scored else event[name] for name in names} for event in events]

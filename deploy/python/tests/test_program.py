@@ -5,6 +5,7 @@ import csv
 import gc
 import glob
 import json
+import math
 import os
 import signal
 import subprocess
@@ -82,6 +83,13 @@ class Jobs(InFolder):
         self.assertEqual(os.path.relpath(ringtrain.train(draft, set=settings, to="kept").path), "kept/export/kept/1")
         self.assertIn("age", [e["column"] for e in ringtrain.check("churn.yaml") if e["event"] == "column"])
 
+    def test_not_finite(self):
+        """Metrics of one class are numbers, also where they are not finite."""
+        run = ringtrain.train(JOB)
+        with open("few.csv", "w", encoding="utf-8") as few, open("table.csv", encoding="utf-8") as table:
+            few.writelines([next(table), *[line for line in table if line.endswith(",No\n")][:9]])
+        self.assertTrue(math.isnan(ringtrain.evaluate(run, "few.csv")["auc"]))
+
     def test_check(self):
         """What ends a job is a finding of check, and no error; a job that cannot be read is one."""
         ringtrain.init("table.csv", label="churn", to="churn.yaml")
@@ -139,6 +147,9 @@ class Errors(InFolder):
             with self.assertRaises(ringtrain.Error, msg=how) as caught:
                 ringtrain.train(**how)
             self.assertEqual(caught.exception.code, 64, how)
+        for data in ([{"age": 3}], 3, {"age": [3]}.values()):
+            with self.assertRaisesRegex(ringtrain.Error, "^data is of type .*want a data frame of pandas, or the path"):
+                ringtrain.train(data=data, label="churn")
         with self.assertRaisesRegex(ringtrain.Error, "which column is to be predicted"):
             ringtrain.init("table.csv", label=None, to="x.yaml") and ringtrain.init(self.no_label())
         with self.assertRaisesRegex(ringtrain.Error, "no such column"):
