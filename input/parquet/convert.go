@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -34,6 +35,9 @@ func (c *Column) convert(dst *vector, src []byte, n int) (rest []byte, err error
 				return nil, errValues
 			}
 			length, src = int(binary.LittleEndian.Uint32(src)), src[4:]
+			if c.Kind == Decimal && length > mostDecimal {
+				return nil, fmt.Errorf("has a decimal of %d bytes, want at most %d", length, mostDecimal)
+			}
 		}
 		c.add(dst, src[:length])
 		src = src[length:]

@@ -142,6 +142,9 @@ func (c *cursor) readLists(dst *vector, n int) error {
 		if err := c.appendItems(dst); err != nil {
 			return err
 		}
+		if err := c.limits.Decoded(dst.bytes(), c.end); err != nil { // a few bytes may say that a list is long
+			return err
+		}
 		if err := c.more(); err == errEnds && n == 0 {
 			return nil
 		} else if err != nil {

@@ -170,6 +170,27 @@ func TestLies(t *testing.T) {
 	}
 }
 
+// TestLongLists verifies that lists of few bytes which are long take no more memory than input.max_inflate says.
+func TestLongLists(t *testing.T) {
+	type lists struct {
+		L []int64 `parquet:"l,dict"`
+	}
+	name := write(t, []lists{{make([]int64, 1<<18)}})
+	for _, tt := range []struct {
+		most int64
+		code int
+	}{{64 << 20, exitcode.OK}, {1 << 20, exitcode.BadData}} {
+		rows, err := OpenRows([]string{name}, input.Folders{}, input.Limits{MaxInflate: tt.most}, func(string) Need { return Texts })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		if err := rows.Each(t.Context(), 0, 1, func(*Row) error { return nil }); exitcode.Of(err) != tt.code {
+			t.Errorf("max_inflate=%d: error %v, want exit code %d", tt.most, err, tt.code)
+		}
+	}
+}
+
 // FuzzFile verifies that a file with changed bytes neither panics nor hangs nor takes memory that it does not have.
 func FuzzFile(f *testing.F) {
 	for _, o := range []parquet.WriterOption{parquet.Compression(&parquet.Uncompressed), parquet.Compression(&parquet.Snappy), parquet.Compression(&parquet.Zstd), parquet.Compression(&parquet.Gzip), parquet.Compression(&parquet.Lz4Raw), parquet.Compression(&parquet.Brotli)} {

@@ -173,7 +173,7 @@ func (p *pages) cut(h *header) (repeats, definitions, values []byte, err error) 
 			err = errors.New("its levels end early")
 			return nil
 		}
-		n := 4 + binary.LittleEndian.Uint32(values)
+		n := 4 + int64(binary.LittleEndian.Uint32(values))
 		levels := values[4:n]
 		values = values[n:]
 		return levels

@@ -132,8 +132,6 @@ func (c *Column) appendDecimal(dst, raw []byte) []byte {
 		} else {
 			digits = strconv.AppendUint(memory[:0], uint64(v), 10)
 		}
-	} else if len(raw) > mostDecimal {
-		return append(dst, "a decimal of too many bytes"...)
 	} else {
 		v := new(big.Int).SetBytes(raw)
 		if len(raw) > 0 && raw[0]&0x80 != 0 {
