@@ -165,10 +165,13 @@ class Errors(InFolder):
 
     def test_killed(self):
         """A launcher that is killed is an error with the code of its signal."""
+        ranks = set()
         with self.assertRaises(ringtrain.Error) as caught:
             for event in (command := program.Command("run", "linear", "-np", "2", "--set", "train.epochs=100000000")):
+                ranks.update(left(command._process.pid))
                 command._process.kill()
         self.assertEqual(caught.exception.code, 137)
+        self.assertEqual(stay(ranks), [])
 
 
 def left(pid):
@@ -185,6 +188,14 @@ def left(pid):
             child = int(stat.split("/")[2])
             found += [child] * (name == "ringtrain") + left(child)
     return found
+
+
+def stay(ranks):
+    """Returns those of some processes that do not end."""
+    limit = time.monotonic() + 60
+    while (there := [pid for pid in ranks if os.path.exists(f"/proc/{pid}")]) and time.monotonic() < limit:
+        time.sleep(0.05)
+    return there
 
 
 class Interrupts(InFolder):
@@ -216,10 +227,7 @@ class Interrupts(InFolder):
             ranks = left(python.pid)
             self.assertGreater(len(ranks), 2)
             python.communicate(b"\n")
-            limit = time.monotonic() + 60
-            while any(os.path.exists(f"/proc/{pid}") for pid in ranks) and time.monotonic() < limit:
-                time.sleep(0.05)
-            self.assertEqual([pid for pid in ranks if os.path.exists(f"/proc/{pid}")], [], end)
+            self.assertEqual(stay(ranks), [], end)
 
     def test_threads(self):
         """Runs in several threads do not mix, and a slow reader of events stops none."""
