@@ -20,7 +20,7 @@ type Field struct {
 // Writer writes records of cells without lists or missing ones, as row groups that zstd compresses.
 type Writer struct {
 	fields []Field
-	to     *parquet.Writer
+	to     *parquet.GenericWriter[any]
 	row    parquet.Row
 	bytes  int // of the texts of the row group
 }
@@ -39,7 +39,7 @@ func NewWriter(to io.Writer, fields []Field) *Writer {
 	}
 	schema := parquet.NewSchema("schema", &ordered{columns, fields})
 	return &Writer{fields: fields, row: make(parquet.Row, len(fields)),
-		to: parquet.NewWriter(to, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(groupRows))}
+		to: parquet.NewGenericWriter[any](to, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(groupRows))}
 }
 
 // node is the type of a column.
