@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.
 FUZZ    ?= 30s
 SHARED  := $(or $(RINGTRAIN_SHARED),../shared)
 
-.PHONY: help build demo house quick check check-long long fmt vet lint test race race-long cross manifests cases silence faults attacks chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate release wheel clean
+.PHONY: help build demo house quick check check-long long fmt vet lint test race race-long cross manifests cases silence faults attacks chaos kills soak simulate everywhere wire interop kubernetes quality bench bench-peers gobench fuzz goldens generate release wheel clean
 
 # The suite runs go test, lists what failed and counts. A test that is skipped
 # must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it. FRESH=-count=1:
@@ -137,6 +137,9 @@ wire: ## what auto costs at 1 Gbit/s, and what codecs gain at 100 Mbit/s (as roo
 
 interop: ## real TensorFlow and real mpirun against the binary of the tests
 	@bash .ci/interop
+
+kubernetes: release ## the manifests of deploy on a real Kubernetes of one node (as root; ONLY='kill|drain')
+	@bash .ci/kubernetes/run dist/ringtrain-$(VERSION)-image.tar '$(ONLY)'
 
 quality: build ## each preset trained to the quality bars, with time; hours for all (QUALITY='-only softmax,convex')
 	RINGTRAIN_DATA=$${RINGTRAIN_DATA:-../shared/data} $(GO) run ./bench/quality $(QUALITY)

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	core "k8s.io/api/core/v1"
+)
+
+// refused has a fault that would occur again: the Job fails by the rule of the manifest, and no pod is made anew.
+type refused struct {
+	code  string
+	fault func(*core.PodSpec)
+}
+
+func (f refused) run(t *trial) (r result, err error) {
+	if err := t.train(f.fault); err != nil {
+		return r, err
+	}
+	message, err := t.failed()
+	if err != nil {
+		return r, err
+	}
+	if !strings.Contains(message, "exit code "+f.code) {
+		return r, fmt.Errorf("%s, want exit code %s", message, f.code)
+	}
+	return result{shows: message}, nil
+}
+
+// otherToken has rank 3 read a token of its own.
+func otherToken(spec *core.PodSpec) {
+	container := &spec.Containers[0]
+	for i := range container.Env {
+		if container.Env[i].Name == "RINGTRAIN_TOKEN_FILE" {
+			container.Env[i].Value = "/etc/ringtrain/token-$(RANK)"
+		}
+	}
+	index := &core.EnvVarSource{FieldRef: &core.ObjectFieldSelector{FieldPath: "metadata.labels['" + indexLabel + "']"}}
+	// A variable may name only those before it.
+	container.Env = append([]core.EnvVar{{Name: "RANK", ValueFrom: index}}, container.Env...)
+}
+
+// misspelt names a program that the image does not have.
+func misspelt(spec *core.PodSpec) { spec.Containers[0].Command[0] = "ringtrian" }
+
+// damaged gives the job a file that is no IDX.
+func damaged(t *trial) (r result, err error) {
+	folder := filepath.Join(t.out, "mnist")
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(t.data, "mnist"))); err != nil {
+		return r, err
+	}
+	if err := os.Remove(filepath.Join(folder, "train-images-idx3-ubyte.gz")); err != nil {
+		return r, err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "train-images-idx3-ubyte.gz"), []byte("no IDX"), 0o644); err != nil {
+		return r, err
+	}
+	return refused{"65", with("--data", "/out")}.run(t)
+}
