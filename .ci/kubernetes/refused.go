@@ -34,16 +34,25 @@ func otherToken(spec *core.PodSpec) {
 	container := &spec.Containers[0]
 	for i := range container.Env {
 		if container.Env[i].Name == "RINGTRAIN_TOKEN_FILE" {
-			container.Env[i].Value = "/etc/ringtrain/token-$(RANK)"
+			container.Env[i].Value = "/etc/ringtrain/token-$(POD_INDEX)"
 		}
 	}
 	index := &core.EnvVarSource{FieldRef: &core.ObjectFieldSelector{FieldPath: "metadata.labels['" + indexLabel + "']"}}
 	// A variable may name only those before it.
-	container.Env = append([]core.EnvVar{{Name: "RANK", ValueFrom: index}}, container.Env...)
+	container.Env = append([]core.EnvVar{{Name: "POD_INDEX", ValueFrom: index}}, container.Env...)
 }
 
-// misspelt names a program that the image does not have.
-func misspelt(spec *core.PodSpec) { spec.Containers[0].Command[0] = "ringtrian" }
+// misspelt names a program that the image does not have. The node's code for a container that it cannot start is 128, which
+// another attempt may mend: the Job makes pods anew.
+func misspelt(t *trial) (r result, err error) {
+	if err := t.train(func(spec *core.PodSpec) { spec.Containers[0].Command[0] = "ringtrian" }); err != nil {
+		return r, err
+	}
+	err = t.await(patience, "pods that cannot start", func() bool {
+		return strings.HasPrefix(t.pods.codes(), "0:128 ") && len(t.pods.all(func(pod) bool { return true })) > 4
+	})
+	return result{shows: "Running, pods with StartError (128), made anew"}, err
+}
 
 // damaged gives the job a file that is no IDX.
 func damaged(t *trial) (r result, err error) {
