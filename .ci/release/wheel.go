@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +19,7 @@ import (
 // machines has Python's name of each architecture.
 var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
-// wheelHere builds the wheel of this machine into the folder out.
+// wheelHere builds the wheel of this machine into the folder out, in the place of older ones.
 func wheelHere(tell io.Writer, version string, at time.Time, out string) error {
 	work, err := prepare(version, at, out)
 	if err != nil {
@@ -33,10 +34,22 @@ func wheelHere(tell io.Writer, version string, at time.Time, out string) error {
 	if err != nil {
 		return err
 	}
+	if err := removeWheels(out, runtime.GOARCH); err != nil {
+		return err
+	}
 	if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil {
 		return err
 	}
 	return list(tell, out, []string{name})
+}
+
+// removeWheels removes the wheels of arch from the folder out: pip refuses dist/ringtrain-*.whl if it means two of them.
+func removeWheels(out, arch string) error {
+	old, err := filepath.Glob(filepath.Join(out, "ringtrain-*_"+machines[arch]+".whl"))
+	for _, path := range old {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // wheel returns the name and the bytes of a wheel: the module, and the binary as its script. A static binary runs

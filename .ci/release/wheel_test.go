@@ -7,10 +7,29 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// TestRemoveWheels verifies that the older wheels of an architecture go, and that all else stays.
+func TestRemoveWheels(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"ringtrain-1.1-py3-none-a_x86_64.whl", "ringtrain-1.2-py3-none-a_x86_64.whl", "ringtrain-1.1-py3-none-a_aarch64.whl", "other-1.1-py3-none-a_x86_64.whl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := removeWheels(dir, "amd64"); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 2 || filepath.Base(left[0]) != "other-1.1-py3-none-a_x86_64.whl" || filepath.Base(left[1]) != "ringtrain-1.1-py3-none-a_aarch64.whl" {
+		t.Errorf("left are %q, error %v", left, err)
+	}
+}
 
 // TestWheel verifies the name of a wheel and its entries: RECORD has the checksum and the size of each but itself, the
 // binary is an executable script, WHEEL has both tags, and METADATA the version. It verifies that two runs give equal
