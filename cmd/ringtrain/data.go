@@ -122,6 +122,7 @@ func runDataCat(a *app, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	s.Notice = a.notice
 	cat := convert.Cat
 	if f, _ := convert.FormatOf(s.Format); !f.IsPlain() {
 		cat = look.Cat

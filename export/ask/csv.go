@@ -82,8 +82,9 @@ type Table struct {
 }
 
 // NewTable returns the reader of a table that a signature takes, whose columns are the features of tf.Examples, or inputs
-// with one value a record. Those of folders are columns, too, if the signature or the label wants them. If a feature is in no column, each column must be a feature, so that no name is misspelt in
-// silence. The error of an empty text is [io.EOF].
+// with one value a record. Those of folders are columns, too, if the signature or the label wants them. If a feature is
+// in no column, each column must be a feature, so that no name is misspelt in silence. The error of an empty text is
+// [io.EOF].
 func NewTable(text io.Reader, folders []input.Partition, s *interpreter.Signature, c Columns) (*Table, error) {
 	t, err := newTable(folders, s, c)
 	if err != nil {
@@ -108,15 +109,15 @@ func NewTableOf(header []string, folders []input.Partition, s *interpreter.Signa
 	return t, err
 }
 
-// Numbers returns a function that reports whether a signature takes a column as numbers.
-func Numbers(s *interpreter.Signature) func(name string) bool {
+// Takes returns a function that reports whether a signature takes a column, and whether as numbers.
+func Takes(s *interpreter.Signature) func(name string) (taken, asNumbers bool) {
 	row, err := rowOf(s)
-	return func(name string) bool {
+	return func(name string) (taken, asNumbers bool) {
 		if err != nil {
-			return false // as NewTable says
+			return false, false // as NewTable says
 		}
 		f, err := row.find(name)
-		return err == nil && f.Type != tfpb.DataType_DT_STRING && f.Type != tfpb.DataType_DT_BOOL
+		return err == nil, err == nil && f.Type != tfpb.DataType_DT_STRING && f.Type != tfpb.DataType_DT_BOOL
 	}
 }
 

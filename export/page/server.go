@@ -77,8 +77,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
+	admitted := s.admits(r)
+	if known, ok := r.Context().Value(proved{}).(func()); ok && admitted {
+		known() // the connection is no stranger's any more
+	}
 	switch {
-	case !s.admits(r):
+	case !admitted:
 		http.Error(w, "want the link with the token that ringtrain has printed", http.StatusForbidden)
 	case r.Method != http.MethodGet:
 		h.Set("Allow", http.MethodGet)
@@ -97,7 +101,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // admits reports whether a request has the token: in the query, in the cookie of the page, or as
-// Authorization: Bearer TOKEN. If so, its connection is no stranger's any more.
+// Authorization: Bearer TOKEN.
 func (s *Server) admits(r *http.Request) bool {
 	tokens := r.URL.Query()["token"]
 	for _, c := range r.CookiesNamed(s.cookie) {
@@ -110,9 +114,6 @@ func (s *Server) admits(r *http.Request) bool {
 	for _, t := range tokens {
 		got := sha256.Sum256([]byte(t))
 		admitted = subtle.ConstantTimeCompare(got[:], want[:]) == 1 || admitted
-	}
-	if known, ok := r.Context().Value(proved{}).(func()); ok && admitted {
-		known()
 	}
 	return admitted
 }

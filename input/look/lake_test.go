@@ -230,6 +230,10 @@ func TestLookParquet(t *testing.T) {
 	if err != nil || len(table.Columns) != 2 || len(notices) != 1 || !strings.Contains(notices[0], "column m") || !strings.HasSuffix(notices[0], "it is left out") {
 		t.Errorf("%+v, notices %q, error %v", table, notices, err)
 	}
+	s := convert.Spec{Origin: convert.Origin{Format: "parquet", Files: o.Names}, Notice: o.Notice}
+	if err := Cat(t.Context(), &bytes.Buffer{}, s, 0, 1); err != nil || len(notices) != 2 || notices[1] != notices[0] {
+		t.Errorf("cat: notices %q, error %v", notices, err)
+	}
 }
 
 // TestOfFiles verifies how files are read in the place of a job's records: as the job says, or as their beginning says

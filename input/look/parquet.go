@@ -24,11 +24,7 @@ func (t *Table) lookTable(ctx context.Context, o Options) error {
 		return err
 	}
 	defer rows.Close()
-	for _, err := range rows.Unread {
-		if o.Notice != nil {
-			o.Notice(fmt.Sprintf("%v: it is left out", err))
-		}
-	}
+	tellUnread(rows, o.Notice)
 	if len(rows.Names) < 2 {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s has %s, want a label and one column more", o.files[0], phrase.Count(len(rows.Names), "column")))
 	}
@@ -49,6 +45,15 @@ func (t *Table) lookTable(ctx context.Context, o Options) error {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("%s has no record", o.files[0]))
 	}
 	return t.describe(p, at, o)
+}
+
+// tellUnread tells of the columns that cannot be read. notice may be nil.
+func tellUnread(rows *parquet.Rows, notice func(string)) {
+	for _, err := range rows.Unread {
+		if notice != nil {
+			notice(fmt.Sprintf("%v: it is left out", err))
+		}
+	}
 }
 
 // checkTable opens the files of a check, whose plan then knows which columns have lists.
@@ -156,6 +161,7 @@ func catTable(ctx context.Context, s convert.Spec, folders input.Folders, to *pr
 	if err != nil {
 		return nil, err
 	}
+	tellUnread(rows, s.Notice)
 	to.name(rows.Names)
 	return tableCat{rows, ctx, to}, nil
 }

@@ -159,8 +159,8 @@ func (c *cursor) readLists(dst *vector, n int) error {
 	}
 }
 
-// isItem reports whether a level is that of a value of a list: one that is there, or the gap that a missing number leaves, so that
-// the numbers behind it keep their places. A missing text or id leaves none.
+// isItem reports whether a level is that of a value of a list: one that is there, or the gap that a missing number leaves,
+// so that the numbers behind it keep their places. A missing text or id leaves none.
 func (c *cursor) isItem(level int32) bool {
 	there := int32(c.column.definition)
 	gaps := c.column.repetition == optional && (c.form == column.AsValues || c.form == column.AsNumber || c.form == column.AsDouble)

@@ -30,7 +30,7 @@ type Need int
 const (
 	Texts   Need = iota // as training reads texts: all files want values of one type
 	Numbers             // as training reads numbers: a boolean is 0 or 1
-	Shown               // for people: what cannot be read in all files is left out
+	Shown               // for people: a column that some files cannot give is left out
 )
 
 // OpenRows returns the records of files, whose columns are those of the first. Each has a cell for each column of the

@@ -206,25 +206,31 @@ func (r *rankOutputs) sift(rank int) {
 			o.reason = phrase.Foreign(string(bytes.TrimSpace(reason)), maxReason)
 			o.mu.Unlock()
 		}
-		if r.leave.All || !(ends && r.leave.Told) && !((ends || r.leave.Once) && r.isSaid(rank, text)) {
+		first := rank
+		if ends || r.leave.Once {
+			first = r.record(rank, text)
+		}
+		if r.leave.All || first == rank && !(ends && r.leave.Told) {
 			kept = append(kept, line...)
 		}
 	}
 	o.text = kept
 }
 
-// isSaid reports whether another rank has written the text of a line.
-func (r *rankOutputs) isSaid(rank int, text []byte) bool {
+// record keeps the text of a line, and returns the rank that has written it first.
+func (r *rankOutputs) record(rank int, text []byte) (first int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first, said := r.said[string(text)]
-	if !said && len(text) <= maxReason {
+	if first, said := r.said[string(text)]; said {
+		return first
+	}
+	if len(text) <= maxReason {
 		if len(r.said) == maxSaid {
 			clear(r.said)
 		}
 		r.said[string(text)] = rank
 	}
-	return said && first != rank
+	return rank
 }
 
 // takeReason returns the last reason that a rank has given for its end, once, without the name of the

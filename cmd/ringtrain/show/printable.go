@@ -43,7 +43,8 @@ func (p printable) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// printed returns a text in which each line is a foreign text of at most most bytes. Tabs stay. Copies of objects have their URLs.
+// printed returns a text in which each line is a foreign text of at most most bytes. Tabs stay. Copies of objects have
+// their URLs.
 func printed(text string, most int) string {
 	lines := strings.Split(remote.Named(text), "\n")
 	for i, line := range lines {

@@ -41,7 +41,7 @@ func Try(name string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// Remove removes the file of the lock, and lets the lock go. What cannot be removed is taken by the next process.
+// Remove removes the file of the lock, and lets the lock go. The next process takes a file that cannot be removed.
 func (l *Lock) Remove() {
 	os.Remove(l.Name())
 	l.Close()

@@ -56,10 +56,13 @@ func (r *reader) labelIn(t *ask.Table) (func() string, error) {
 
 // rows reads a file that has columns of names and types.
 func (r *reader) rows(ctx context.Context) error {
-	isNumber := ask.Numbers(r.inputs)
+	takes := ask.Takes(r.inputs)
 	rows, err := parquet.OpenRows([]string{r.name}, input.Folders{}, input.Limits{}, func(name string) parquet.Need {
-		if isNumber(name) {
+		switch taken, asNumbers := takes(name); {
+		case asNumbers:
 			return parquet.Numbers
+		case taken:
+			return parquet.Texts
 		}
 		return parquet.Shown
 	})

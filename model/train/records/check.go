@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Check reads the training records of a job once, and those of input.eval or input.split, and returns what ends the job or is likely
-// wrong. A job that draws its records is an error with exitcode.Usage.
+// Check reads the training records of a job once, and those of input.eval or input.split, and returns what ends the job or
+// is likely wrong. A job that draws its records is an error with exitcode.Usage.
 func Check(ctx context.Context, cfg *job.Config, opts Options) (*look.Report, error) {
 	if cfg.Input.Synthetic {
 		return nil, exitcode.With(exitcode.Usage, errors.New("input.synthetic is true, want files to check"))
