@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/cmd/ringtrain/show"
+	"ringtrain/input/remote"
 	"ringtrain/model/train"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
@@ -120,7 +121,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitcode.OK
 	}
-	if text := err.Error(); text != "" {
+	if text := remote.Public(err.Error()); text != "" {
 		messages := show.Printable(stderr, show.MaxMessage)
 		show.Bound(func() {
 			if entry := show.Entry(text, exitcode.Of(err)); a.launched && entry != "" {

@@ -82,7 +82,7 @@ func safePath(key string) string {
 func bucketKey(name string) (bucket, key string, err error) {
 	bucket, key, _ = strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
 	if bucket == "" || strings.ContainsAny(bucket, "*?[{@:") {
-		return "", "", usage("%s names no bucket, want s3://bucket/prefix", public(name))
+		return "", "", usage("%s names no bucket, want s3://bucket/prefix", Public(name))
 	}
 	return bucket, key, nil
 }
@@ -107,11 +107,16 @@ func shown(u *url.URL) string {
 	return plain.String()
 }
 
-// private matches the part of a name that may have a secret: a user in front of the host, and a query.
-var private = regexp.MustCompile(`(://)[^/?]*@|\?.*`)
+// user matches a user in front of the host of a URL, query a query up to the marks behind the URL.
+var (
+	user  = regexp.MustCompile(`(://)[^\s/?]*@`)
+	query = regexp.MustCompile(`(https?://[^\s?]*)\?\S*?([:,;.)\]]*(?:\s|$))`)
+)
 
-// public returns a name for people.
-func public(name string) string { return private.ReplaceAllString(name, "$1") }
+// Public returns a text for people: its URLs have neither users and passwords, nor queries, which may have signatures.
+func Public(text string) string {
+	return query.ReplaceAllString(user.ReplaceAllString(text, "$1"), "$1$2")
+}
 
 func usage(format string, args ...any) error {
 	return exitcode.With(exitcode.Usage, fmt.Errorf("input: "+format, args...))

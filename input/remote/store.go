@@ -78,7 +78,7 @@ func (s *Store) Files(ctx context.Context, names ...string) ([]string, error) {
 	var all []*object
 	for _, name := range names {
 		if Is(name) && s.Dir == "" {
-			return nil, usage("input.cache is off, or there is no cache folder of the user, want a folder: %s is copied there", public(name))
+			return nil, usage("input.cache is off, or there is no cache folder of the user, want a folder: %s is copied there", Public(name))
 		}
 		if Is(name) {
 			found, err := s.find(ctx, name)
@@ -137,7 +137,7 @@ func (s *Store) list(ctx context.Context, name string) ([]*object, error) {
 		}
 		return s.web.list(ctx, s, name)
 	case "http":
-		return nil, usage("%s is not encrypted, want https://", public(name))
+		return nil, usage("%s is not encrypted, want https://", Public(name))
 	default:
 		return nil, usage("%s:// is no place of records, want s3:// or https://", phrase.Quote(scheme))
 	}

@@ -165,3 +165,17 @@ func TestWebFaults(t *testing.T) {
 		t.Errorf("a certificate that nobody knows: %v (%d)", err, exitcode.Of(err))
 	}
 }
+
+// TestPublic verifies that texts for people have no part of a URL that may be secret, and all else.
+func TestPublic(t *testing.T) {
+	for text, want := range map[string]string{
+		"the name https://h/x?sig=a/b%3D: want --format":      "the name https://h/x: want --format",
+		"files is [https://u:pw@h:1/x?sig=a s3://b/?.csv].":   "files is [https://h:1/x s3://b/?.csv].",
+		"[https://h/x?sig=a], want\nhttp://u@h/y?sig":         "[https://h/x], want\nhttp://h/y",
+		"s3://key:secret@bucket/x, which column? a@b://c/d@e": "s3://bucket/x, which column? a@b://c/d@e",
+	} {
+		if got := Public(text); got != want {
+			t.Errorf("Public(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"ringtrain/docs"
+	"ringtrain/input/remote"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/phrase"
@@ -43,7 +44,7 @@ func causeOf(f report.Failure) *ring.Cause {
 func Failure(c *ring.Cause) report.Failure {
 	return report.Failure{
 		Rank: c.Rank, Host: c.Host, Step: c.Step, Operation: c.Operation, Peer: c.Peer,
-		Cause: printed(c.Text, phrase.MaxText), ExitCode: c.ExitCode, Doc: Entry(c.Text, c.ExitCode),
+		Cause: printed(remote.Public(c.Text), phrase.MaxText), ExitCode: c.ExitCode, Doc: Entry(c.Text, c.ExitCode),
 	}
 }
 
