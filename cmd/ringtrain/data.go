@@ -135,6 +135,21 @@ func placesOf(a *app) *remote.Store {
 	return records.Places(job.FromEnviron(a.environ).Input, a.notice)
 }
 
+// formatOf returns the format that a name says, that of a folder's first file for a folder, and none if none is said.
+func formatOf(a *app, name string) convert.FormatName {
+	if format := convert.FormatOfFile(name); format != "" {
+		return format
+	}
+	files, err := placesOf(a).Files(a.ctx, name)
+	if err == nil {
+		files, err = input.Expand([]string{"."}, files, nil)
+	}
+	if err != nil || len(files) == 0 { // the name of a file to write, or the caller asks for the format
+		return ""
+	}
+	return convert.FormatOfFile(files[0])
+}
+
 // specOf describes files by the options. Without an option for the format, the file name
 // determines it.
 func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spec, error) {
@@ -153,7 +168,7 @@ func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spe
 	s.Limits = input.Limits{MaxInflate: int64(inflate), MaxFeatures: c.Int("max-features")}
 	s.Format = convert.FormatName(format)
 	if format == "" {
-		s.Format = convert.FormatOfFile(files[0])
+		s.Format = formatOf(a, files[0])
 	}
 	f, known := convert.FormatOf(s.Format)
 	if !known && format == "" {

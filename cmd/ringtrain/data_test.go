@@ -66,7 +66,7 @@ func TestDataConvertImages(t *testing.T) {
 	}
 }
 
-// TestDataCat verifies that each record is printed once with the right number.
+// TestDataCat verifies that each record is printed once with the right number, and that a folder has the format of its files.
 func TestDataCat(t *testing.T) {
 	b := newBox(t)
 	b.write("x.libsvm", "1 3:1 5:0.5\n-1 4:1\n0 7:2\n")
@@ -82,6 +82,13 @@ func TestDataCat(t *testing.T) {
 		t.Errorf("--base 1: %s", got)
 	}
 	b.must(66, "data", "cat", "none.libsvm")
+	b.write("folder/part=1/x.libsvm", "1 3:1 5:0.5\n-1 4:1\n0 7:2\n")
+	if got := b.must(0, "data", "cat", "folder").stdout; got != all {
+		t.Errorf("data cat of a folder prints\n%s\nwant\n%s", got, all)
+	}
+	if e := b.must(64, "data", "cat", "none"); !strings.Contains(e.last(), "want --format") {
+		t.Errorf("last line %q, want --format", e.last())
+	}
 }
 
 // TestDataFetchOffline verifies that a fetch without a network says what goes without one.
