@@ -297,21 +297,9 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 	if err != nil {
 		return nil, inFile(s.Files[0], err)
 	}
-	if p.check, err = newChecker(s, p.names); err != nil {
-		return nil, err
-	}
 	p.held = held
-	p.check.compared, p.check.sample.every = compared, sampleEvery(s.Files)
-	for i := range p.workers {
-		c := *p.check
-		c.begin(s, len(p.names))
-		p.workers[i].check = &c
-	}
-	for field := range p.names {
-		reads := p.check.reads(field)
-		for i := range p.workers {
-			p.workers[i].columns[field].reads = reads
-		}
+	if err := p.checkAs(s, compared); err != nil {
+		return nil, err
 	}
 	switch {
 	case f.IsTable():
@@ -333,6 +321,23 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("input.split: no %s records: %s", held.part.Records(), s.Split))
 	}
 	return nil, exitcode.With(exitcode.BadData, fmt.Errorf("no records in %s", s.Files[0]))
+}
+
+// checkAs has a pass look for the faults of records.
+func (p *pass) checkAs(s *convert.Spec, compared bool) (err error) {
+	if p.check, err = newChecker(s, p.names); err != nil {
+		return err
+	}
+	p.check.compared, p.check.sample.every = compared, sampleEvery(s.Files)
+	for i := range p.workers {
+		c := *p.check
+		c.begin(s, len(p.names))
+		p.workers[i].check = &c
+		for field := range p.names {
+			p.workers[i].columns[field].reads = c.reads(field)
+		}
+	}
+	return nil
 }
 
 // sampleEvery returns of how many records of files one is in the sample: cells have a byte or more, and a

@@ -27,8 +27,8 @@ func (k Kind) String() string {
 	return [...]string{"nothing", "integer", "float", "decimal", "boolean", "date", "time", "timestamp", "text", "uuid"}[k]
 }
 
-// IsNumber reports whether the values are numbers.
-func (k Kind) IsNumber() bool { return k >= Integer && k <= Boolean }
+// isNumber reports whether the values are numbers.
+func (k Kind) isNumber() bool { return k >= Integer && k <= Boolean }
 
 // widths are the bytes of a value of each physical type, 0 where they differ.
 func (e *element) width() int {

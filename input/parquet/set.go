@@ -424,7 +424,7 @@ func (c *Column) suits(f column.Form) bool {
 	case column.AsText, column.AsPrints:
 		return true
 	}
-	return c.Kind.IsNumber() || c.Kind == Nothing
+	return c.Kind.isNumber() || c.Kind == Nothing
 }
 
 // mixes reports whether values of two files go together: those of one kind do, and numbers where they are not read as texts.
@@ -436,7 +436,7 @@ func (w *wanted) mixes(c, o *Column) bool {
 	case isText && w.need == Shown && (c.Kind == Boolean || o.Kind == Boolean):
 		return false
 	}
-	return (!isText || w.need != Texts) && c.Kind.IsNumber() && o.Kind.IsNumber()
+	return (!isText || w.need != Texts) && c.Kind.isNumber() && o.Kind.isNumber()
 }
 
 // about names the type of a column.

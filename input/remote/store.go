@@ -191,9 +191,12 @@ const sayEvery = 10 * time.Second
 
 // progress says from time to time how far the copies are.
 func (s *Store) progress(missing []*object) (stop func()) {
-	total := int64(0)
+	total, of := int64(0), ""
 	for _, o := range missing {
 		total += max(o.size, 0)
+	}
+	if total > 0 {
+		of = " of " + bytesOf(total)
 	}
 	before, quit := s.copied.Load(), make(chan struct{})
 	var wait sync.WaitGroup
@@ -203,7 +206,7 @@ func (s *Store) progress(missing []*object) (stop func()) {
 			case <-quit:
 				return
 			case <-time.After(sayEvery):
-				s.Notice(fmt.Sprintf("copying %s to %s: %s of %s", about(missing), s.Dir, bytesOf(s.copied.Load()-before), bytesOf(total)))
+				s.Notice(fmt.Sprintf("copying %s to %s: %s%s", about(missing), s.Dir, bytesOf(s.copied.Load()-before), of))
 			}
 		}
 	})

@@ -20,8 +20,8 @@ func CacheDir() string {
 	return filepath.Join(dir, "ringtrain", "records")
 }
 
-// CopyDir returns the folder of copies of what is elsewhere for a value of input.cache, "" for none.
-func CopyDir(cache string) string {
+// copyDir returns the folder of copies of what is elsewhere for a value of input.cache, "" for none.
+func copyDir(cache string) string {
 	switch cache {
 	case convert.CacheOff:
 		return ""
@@ -33,7 +33,7 @@ func CopyDir(cache string) string {
 
 // Places returns what copies records to this host that are elsewhere, by the keys of input.
 func Places(in job.Input, notice func(string)) *remote.Store {
-	return remote.New(remote.Config{Dir: CopyDir(in.Cache), Bytes: int64(in.CacheSize), S3: in.S3, Notice: notice})
+	return remote.New(remote.Config{Dir: copyDir(in.Cache), Bytes: int64(in.CacheSize), S3: in.S3, Notice: notice})
 }
 
 // far returns a name of the job as it is elsewhere, if the data folder is.
