@@ -17,14 +17,14 @@ func ManifestName(path string) string {
 	return strings.Join(folders[at:], "/")
 }
 
-// mostManifest bounds the lines of a manifest that are compared as they are.
-const mostManifest = 256
+// maxManifest bounds the lines of a manifest that are compared as they are.
+const maxManifest = 256
 
 // ManifestText is what ranks compare of a manifest: its lines, and of many files a checksum in place of most.
 func ManifestText(lines []string) string {
-	if len(lines) <= mostManifest {
+	if len(lines) <= maxManifest {
 		return strings.Join(lines, " ")
 	}
-	first, rest := strings.Join(lines[:mostManifest], " "), strings.Join(lines[mostManifest:], " ")
-	return fmt.Sprintf("%s and %d more, checksum %08x", first, len(lines)-mostManifest, crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)))
+	first, rest := strings.Join(lines[:maxManifest], " "), strings.Join(lines[maxManifest:], " ")
+	return fmt.Sprintf("%s and %d more, checksum %08x", first, len(lines)-maxManifest, crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)))
 }

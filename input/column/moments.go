@@ -27,7 +27,7 @@ const (
 	digitBits    = 32
 	sumDigits    = 13
 	squareDigits = 23
-	mostLoose    = 500 // two numbers of 53 bits each in a digit
+	maxLoose     = 500 // two numbers of 53 bits each in a digit
 )
 
 // add takes a number x, which is t after its transform.
@@ -57,7 +57,7 @@ func (m *moments) add(t, x float64) {
 	high, low := bits.Mul64(v, v)
 	put(m.squares[:], int64(low&(2*hidden-1)), 2*uint(at))
 	put(m.squares[:], int64(high<<11|low>>53), 2*uint(at)+53)
-	if m.loose++; m.loose == mostLoose {
+	if m.loose++; m.loose == maxLoose {
 		m.settle()
 	}
 }

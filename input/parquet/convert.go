@@ -35,8 +35,8 @@ func (c *Column) convert(dst *vector, src []byte, n int) (rest []byte, err error
 				return nil, errValues
 			}
 			length, src = int(binary.LittleEndian.Uint32(src)), src[4:]
-			if c.Kind == Decimal && length > mostDecimal {
-				return nil, fmt.Errorf("has a decimal of %d bytes, want at most %d", length, mostDecimal)
+			if c.Kind == Decimal && length > maxDecimal {
+				return nil, fmt.Errorf("has a decimal of %d bytes, want at most %d", length, maxDecimal)
 			}
 		}
 		c.add(dst, src[:length])

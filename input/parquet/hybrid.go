@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 )
 
 // hybrid reads whole numbers of some bits in runs, of one value or packed: levels, places in a dictionary, and booleans.
@@ -44,6 +45,9 @@ func (h *hybrid) begin() error {
 			var v [4]byte
 			copy(v[:], h.data[:bytes])
 			h.value, h.pack, h.data = int32(binary.LittleEndian.Uint32(v[:])), nil, h.data[bytes:]
+			if uint64(uint32(h.value))>>h.width != 0 {
+				return fmt.Errorf("its runs have the number %d, want at most %d bits", uint32(h.value), h.width)
+			}
 			h.left = int(count)
 			continue
 		}

@@ -35,11 +35,11 @@ func (e *element) width() int {
 	return [types]int{typeBoolean: 1, typeInt32: 4, typeInt64: 8, typeInt96: 12, typeFloat: 4, typeDouble: 8, typeFixed: int(e.length)}[e.physical]
 }
 
-// mostFixed bounds the length of values of fixed length, mostDecimal that of decimals, and mostScale their scale.
+// maxFixed bounds the length of values of fixed length, maxDecimal that of decimals, and maxScale their scale.
 const (
-	mostFixed   = 1 << 20
-	mostDecimal = 64
-	mostScale   = 1000
+	maxFixed   = 1 << 20
+	maxDecimal = 64
+	maxScale   = 1000
 )
 
 // convertedInterval is an older logical type.
@@ -63,7 +63,7 @@ var logicals = map[int64]struct {
 func (c *Column) settle() {
 	l, named := logicals[c.logical]
 	switch {
-	case c.physical >= types || c.physical == typeFixed && (c.length < 1 || c.length > mostFixed) || c.scale < -mostScale || c.scale > mostScale:
+	case c.physical >= types || c.physical == typeFixed && (c.length < 1 || c.length > maxFixed) || c.scale < -maxScale || c.scale > maxScale:
 		c.Fault = fmt.Errorf("has type %d of length %d and scale %d, want one of Parquet's", c.physical, c.length, c.scale)
 	case c.converted == convertedInterval:
 		c.Fault = errors.New("is an interval, want a type that pandas reads")
@@ -73,7 +73,7 @@ func (c *Column) settle() {
 		c.Kind = [types]Kind{
 			typeBoolean: Boolean, typeInt32: Integer, typeInt64: Integer, typeInt96: Timestamp, typeFloat: Float, typeDouble: Float, typeBytes: Text, typeFixed: Text,
 		}[c.physical]
-	case !slices.Contains(l.of, c.physical), l.length > 0 && c.length != l.length, c.logical == logicalDecimal && c.length > mostDecimal,
+	case !slices.Contains(l.of, c.physical), l.length > 0 && c.length != l.length, c.logical == logicalDecimal && c.length > maxDecimal,
 		(l.kind == Time || l.kind == Timestamp) && c.second() == 0:
 		c.Fault = fmt.Errorf("is %s of type %d and length %d, want one of Parquet's", l.kind, c.physical, c.length)
 	default:

@@ -79,8 +79,8 @@ type pages struct {
 }
 
 const (
-	headBytes     = 1 << 10
-	mostHeadBytes = 1 << 24 // statistics of long texts
+	headBytes    = 1 << 10
+	maxHeadBytes = 1 << 24 // statistics of long texts
 )
 
 // next reads the next page into p.page. It returns io.EOF behind the last one.
@@ -118,7 +118,7 @@ func (p *pages) header() (h header, err error) {
 		if err := readAt(p.file, p.head, p.at); err != nil {
 			return h, err
 		}
-		if h, err = readHeader(p.head); !errors.Is(err, errShort) || n == p.end-p.at || n >= mostHeadBytes {
+		if h, err = readHeader(p.head); !errors.Is(err, errShort) || n == p.end-p.at || n >= maxHeadBytes {
 			return h, err
 		}
 	}

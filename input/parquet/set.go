@@ -274,13 +274,13 @@ func (s *Set) Append(b *input.Batch, records ...int) error {
 	})
 }
 
-// mostBad bounds the records that AppendBlock tries in search of a good one, for the shape of all.
-const mostBad = 1 << 16
+// maxBad bounds the records that AppendBlock tries in search of a good one, for the shape of all.
+const maxBad = 1 << 16
 
 // AppendBlock adds the records of a block to b. In place of a bad record it adds an empty one, and calls bad with the
 // place in the block and the error.
 func (s *Set) AppendBlock(b *input.Batch, at int, bad func(place int, err error)) error {
-	s.once.Do(func() { s.shape, _ = input.LearnShape(context.Background(), s, mostBad) })
+	s.once.Do(func() { s.shape, _ = input.LearnShape(context.Background(), s, maxBad) })
 	held, err := s.loaded.Get(at)
 	if err != nil {
 		return err

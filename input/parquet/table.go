@@ -91,13 +91,13 @@ func (t *table) fault(record int, err error) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf("parquet: %s: %w", t.place(record), err))
 }
 
-// mostAhead is how many blocks before one that is asked for are read and kept. Readers side by side ask for them, too:
+// maxAhead is how many blocks before one that is asked for are read and kept. Readers side by side ask for them, too:
 // without them the cursors would have to go back, to the first page of the row group.
-const mostAhead = 64
+const maxAhead = 64
 
 // load reads a block. One call at a time reads: its columns are read side by side.
 func (t *table) load(key int, into *block) (int64, error) {
-	for at := int(t.next.Load()); at < key && key-at <= mostAhead; at++ {
+	for at := int(t.next.Load()); at < key && key-at <= maxAhead; at++ {
 		before, err := t.loaded.Get(at)
 		if err != nil {
 			return 0, err

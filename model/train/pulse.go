@@ -9,9 +9,9 @@ import (
 const (
 	pulseEvery = 5 * time.Millisecond
 
-	// mostLost is the most that counts of a time without a core. The rest is a pause of the whole job, as by Ctrl-Z, or
+	// maxLost is the most that counts of a time without a core. The rest is a pause of the whole job, as by Ctrl-Z, or
 	// a hang, which the rendezvous tells.
-	mostLost = 500 * time.Millisecond
+	maxLost = 500 * time.Millisecond
 )
 
 // A pulse measures for how long this process has no core: its beat is late then. A rank may be stopped in turns, or
@@ -55,5 +55,5 @@ func (p *pulse) lost(now time.Time) lost {
 
 func (p *pulse) at(now time.Time) lost {
 	late := max(now.Sub(p.due), 0)
-	return lost{p.sum.late + min(late, mostLost), p.sum.paused + max(late-mostLost, 0)}
+	return lost{p.sum.late + min(late, maxLost), p.sum.paused + max(late-maxLost, 0)}
 }
