@@ -1,6 +1,8 @@
-"""The error of all functions of this package."""
+"""The error of all functions of this package, and how they warn."""
 
 import re
+import sys
+import warnings
 
 PAGE = "docs/when-it-breaks"
 
@@ -34,3 +36,11 @@ class Error(Exception):
             if str(self.code) in codes.split(", "):
                 return f"Exit code {self.code}: {meaning}. Will the same command help later? {again}."
         return f"Exit code {self.code}: a signal has ended a rank or the program."
+
+
+def warn(text):
+    """Warns, at the line of the caller of this package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)

@@ -9,10 +9,9 @@ import signal
 import subprocess
 import sysconfig
 import threading
-import warnings
 import weakref
 
-from .errors import Error
+from .errors import Error, warn
 
 NAME = "ringtrain"
 
@@ -92,7 +91,7 @@ class Command:
                 if event["event"] == "error":
                     failure = event
                 elif event["event"] == "warning":
-                    warnings.warn(event["cause"])
+                    warn(event["cause"])
                 yield event
             code = self._process.wait()
         finally:

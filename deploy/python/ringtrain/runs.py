@@ -3,10 +3,9 @@
 import contextlib
 import json
 import os
-import warnings
 
 from . import frames, jobs, notebook, program, scores
-from .errors import Error
+from .errors import Error, warn
 
 
 class Run:
@@ -140,7 +139,7 @@ class _Start:
         columns = jobs.draft(files, self.job, self.folder, cwd=home, env=self.env, **how).columns
         left = [f"{column['column']} ({column['why']})" for column in columns if column["becomes"] == "ignore"]
         if left:
-            warnings.warn(f"the model does not learn from {', '.join(left)}")
+            warn(f"the model does not learn from {', '.join(left)}")
         if self._set:
             self._rewrite(self.job)
 

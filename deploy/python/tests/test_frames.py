@@ -186,12 +186,14 @@ class Refused(unittest.TestCase):
             ringtrain.train(data=df, label="y", hosts="a:2,b:2")
 
     def test_warnings(self):
-        """Warnings of the program are Python's: columns that the draft leaves out, and columns that no record to predict has."""
+        """Warnings of the program are Python's, at the line of the caller: of columns that the draft leaves out, and that no
+        record to predict has."""
         data = frame(np.where(EVEN, "a", "b")).assign(k=[f"k{i}" for i in range(N)])
-        with self.assertWarnsRegex(UserWarning, r"does not learn from k \("):
+        with self.assertWarnsRegex(UserWarning, r"does not learn from k \(") as drafted:
             run = ringtrain.train(data=data, label="y", set=QUICK)
-        with self.assertWarnsRegex(UserWarning, f"x is missing in {N} of {N} records"):
+        with self.assertWarnsRegex(UserWarning, f"x is missing in {N} of {N} records") as predicted:
             ringtrain.predict(run, data.assign(x=None))
+        self.assertEqual([__file__, __file__], [drafted.filename, predicted.filename])
 
     def test_bad_record(self):
         """A record that cannot be predicted is named, and no prediction of another record takes its place."""
