@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -135,19 +136,16 @@ func placesOf(a *app) *remote.Store {
 	return records.Places(job.FromEnviron(a.environ).Input, a.notice)
 }
 
-// formatOf returns the format that a name says, that of a folder's first file for a folder, and none if none is said.
-func formatOf(a *app, name string) convert.FormatName {
-	if format := convert.FormatOfFile(name); format != "" {
-		return format
-	}
-	files, err := placesOf(a).Files(a.ctx, name)
+// formatOf returns the format that the first file of a name says, "" if it says none.
+func formatOf(ctx context.Context, places *remote.Store, name string) (convert.FormatName, error) {
+	files, err := places.Files(ctx, name)
 	if err == nil {
 		files, err = input.Expand([]string{"."}, files, nil)
 	}
-	if err != nil || len(files) == 0 { // the name of a file to write, or the caller asks for the format
-		return ""
+	if err != nil {
+		return "", err
 	}
-	return convert.FormatOfFile(files[0])
+	return convert.FormatOfFile(files[0]), nil
 }
 
 // specOf describes files by the options. Without an option for the format, the file name
@@ -167,13 +165,19 @@ func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spe
 	}
 	s.Limits = input.Limits{MaxInflate: int64(inflate), MaxFeatures: c.Int("max-features")}
 	s.Format = convert.FormatName(format)
+	isOutput, places := files[0] == c.String("to"), placesOf(a)
 	if format == "" {
-		s.Format = formatOf(a, files[0])
+		s.Format = convert.FormatOfFile(files[0])
+	}
+	if s.Format == "" && !isOutput { // of a folder, its files may say it
+		if s.Format, err = formatOf(a.ctx, places, files[0]); err != nil {
+			return s, err
+		}
 	}
 	f, known := convert.FormatOf(s.Format)
 	if !known && format == "" {
 		want := "--format"
-		if files[0] == c.String("to") {
+		if isOutput {
 			want = "--to-format; images writes a folder for each class"
 		}
 		return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want %s", files[0], want))
@@ -184,7 +188,7 @@ func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spe
 		}
 	}
 	s.Dense = s.Dense || f.Dense
-	if files[0] == c.String("to") {
+	if isOutput {
 		s.Files = files
 		return s, nil
 	}
@@ -194,7 +198,7 @@ func (a *app) specOf(c *cli.Context, files []string, format string) (convert.Spe
 	if f.Has("labels") {
 		s.Labels = c.String("labels")
 	}
-	if s.Origin, err = s.Here(a.ctx, placesOf(a)); err != nil {
+	if s.Origin, err = s.Here(a.ctx, places); err != nil {
 		return s, err
 	}
 	s.Origin, err = s.Find([]string{"."}, a.notice)

@@ -86,7 +86,9 @@ func TestDataCat(t *testing.T) {
 	if got := b.must(0, "data", "cat", "folder").stdout; got != all {
 		t.Errorf("data cat of a folder prints\n%s\nwant\n%s", got, all)
 	}
-	if e := b.must(64, "data", "cat", "none"); !strings.Contains(e.last(), "want --format") {
+	b.must(66, "data", "cat", "none")
+	b.write("untold", "1 3:1\n")
+	if e := b.must(64, "data", "cat", "untold"); !strings.Contains(e.last(), "want --format") {
 		t.Errorf("last line %q, want --format", e.last())
 	}
 }
