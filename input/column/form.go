@@ -12,7 +12,7 @@ type Form int
 
 const (
 	AsText   Form = iota // Text, or Texts
-	AsNumber             // Doubles, whose rounding to float32 is that of the text
+	AsNumber             // Doubles, which round to the float32 of the text
 	AsDouble             // Doubles: the text rounded to float64
 	AsIDs                // IDs
 	AsValues             // Values

@@ -56,7 +56,7 @@ func tellUnread(rows *parquet.Rows, notice func(string)) {
 	}
 }
 
-// checkTable opens the files of a check, whose plan then knows which columns have lists.
+// checkTable opens the files of a check. The plan of s then knows which columns have lists.
 func checkTable(s *convert.Spec, folders input.Folders) (*parquet.Rows, error) {
 	c := column.NewChecker(s.Columns, s.LabelRule, true)
 	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, func(name string) parquet.Need {

@@ -7,8 +7,8 @@ import (
 	"ringtrain/input"
 )
 
-// rowReader looks at records one after the other, whose cells are no text between separators. A column may have several
-// values in a record.
+// rowReader looks at records one after the other. Their cells are no text between separators, and a column may have
+// several values in a record.
 type rowReader struct {
 	*pass
 	*worker

@@ -102,7 +102,7 @@ func (c *Column) integers(dst *vector, src []byte) {
 	}
 }
 
-// tie are the low bits of a float64 that lies amid two float32, whose rounding a text of fewer digits may decide.
+// tie are the low bits of a float64 that lies amid two float32. A text of fewer digits may decide how it rounds.
 const tie = 1 << 28
 
 // number is the number that the text of a plain value stands for: rounded to float64, or so that rounding it to float32

@@ -7,7 +7,7 @@ import (
 	"ringtrain/input/column"
 )
 
-// Rows are the records of files in their order, whose cells are the texts that CSV would have.
+// Rows are the records of files in their order. Their cells are the texts that CSV would have.
 type Rows struct {
 	Names  []string // columns of the files, then those of folders
 	Lists  []bool   // of each column: a record may have several values
@@ -33,8 +33,8 @@ const (
 	Shown               // for people: a column that some files cannot give is left out
 )
 
-// OpenRows returns the records of files, whose columns are those of the first. Each has a cell for each column of the
-// folders, too. Where no numbers are read, a boolean is false or true.
+// OpenRows returns the records of files. Their columns are those of the first file. Each record has a cell for each column
+// of the folders, too. Where no numbers are read, a boolean is false or true.
 func OpenRows(files []string, folders input.Folders, limits input.Limits, need func(name string) Need) (*Rows, error) {
 	all, err := openAll(files, limits)
 	if err != nil {

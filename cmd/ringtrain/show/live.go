@@ -22,8 +22,8 @@ const (
 	usualRows    = 24
 )
 
-// A block is the live block of a run at the end of a screen, whose lock guards its fields. Its lines are drawn over; all
-// other lines of the screen stand above it. In the end its last state stays, and the result follows.
+// A block is the live block of a run at the end of a screen. The lock of the screen guards its fields. Its lines are drawn
+// over; all other lines of the screen stand above it. In the end its last state stays, and the result follows.
 type block struct {
 	out    io.Writer
 	run    *following
