@@ -188,7 +188,7 @@ func TestUsage(t *testing.T) {
 		{"data make clicks --format parquet --to d", "want one of tfrecord, libsvm, libffm, vw, csv", 64},
 		{"data make digits --ids 5 --to d", "--ids is 5, want none: it is for a click log", 64},
 		{"data convert x.libsvm", "--to is missing", 64},
-		{"data cat records", "--format", 64},
+		{"data cat records", "no input file records", 66},
 		{"data fetch nothing", "mnist", 64},
 		{"predict linear", "no checkpoint or bundle at ckpt/linear", 66},
 		{"inspect", "want a path", 64},
