@@ -97,7 +97,8 @@ func FoldersOf(files, names []string) (Folders, error) {
 					cell = append(make([]byte, 0, len(p.Value)+cellPad), p.Value...)
 				}
 			}
-			switch cells = append(cells, cell); {
+			cells = append(cells, cell)
+			switch {
 			case times > 1:
 				return all, exitcode.With(exitcode.BadData, fmt.Errorf("input: the folders of %s name the column %s twice", files[i], name))
 			case times == 1:

@@ -4,8 +4,8 @@
 //	suite -image NAME:TAG -data FOLDER -log FOLDER [-run PATTERN]
 //
 // Each case has a namespace and volumes of its own. It takes the manifests as they are in deploy, and changes in them
-// what deploy/README.md says one changes: image, resources, options of the job. What a case does beyond that is its
-// fault. The logs of a case's pods are in the folder of logs.
+// only image, resources and options of the job, as deploy/README.md says. Each other change is the fault that is tried.
+// The logs of a case's pods are in the folder of logs.
 package main
 
 import (
