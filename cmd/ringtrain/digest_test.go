@@ -147,9 +147,9 @@ func TestWaysToStart(t *testing.T) {
 		"options": func(b *box) []*testProcess {
 			at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
 			meeting := b.start("rendezvous", "--listen", at, "--world-size", strconv.Itoa(four(t)))
-			t.Cleanup(func() {
+			b.Cleanup(func() { // before the box ends its processes
 				if e := meeting.wait(); e.code != 0 {
-					t.Errorf("rendezvous ended with %d\n%s", e.code, e.stderr)
+					b.Errorf("rendezvous ended with %d\n%s", e.code, e.stderr)
 				}
 			})
 			meeting.await("rendezvous on")
