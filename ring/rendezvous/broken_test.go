@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/state"
 	"ringtrain/ring/token"
 )
 
@@ -56,7 +57,7 @@ func TestDarkPath(t *testing.T) {
 					time.Sleep(hole * time.Second)
 					p.reset() // bytes are lost, which ends a stream of TLS
 					p.change(func() { p.dark, p.mute = false, false })
-					time.Sleep(dialLimit + dialEvery)
+					time.Sleep(2 * dialEvery)
 					for rank, m := range sessions {
 						if !m.control.reached(m.Lease()) || m.Context().Err() != nil {
 							t.Errorf("rank %d: reached is %t, the generation has ended by %v", rank, m.control.reached(m.Lease()), context.Cause(m.Context()))
@@ -67,6 +68,50 @@ func TestDarkPath(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestSlowDial verifies that workers whose dials take a part of the lease find a rendezvous that has
+// come back, as those do that look up its name on a busy host, and that none of them is lost.
+func TestSlowDial(t *testing.T) {
+	for _, slow := range []time.Duration{1, 2, 3, 4} {
+		t.Run(fmt.Sprintf("dial=%ds", slow), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := serveAlone(t, ServerConfig{})
+				sessions := joinAll(t, s.workers(3)...)
+				for _, m := range sessions[1:] {
+					s.pathOf(m).change(func() { s.pathOf(m).slow = slow * time.Second })
+				}
+				time.Sleep(time.Second) // on the fake clock
+				s.restart(t, ServerConfig{})
+				time.Sleep(20 * time.Second)
+				for rank, m := range sessions {
+					if !m.control.reached(m.Lease()) || m.Context().Err() != nil {
+						t.Errorf("rank %d: reached is %t, the generation has ended by %v", rank, m.control.reached(m.Lease()), context.Cause(m.Context()))
+					}
+				}
+				leaveAll(t, sessions...)
+			})
+		})
+	}
+}
+
+// TestSlowName verifies that workers join whose dials take longer than the first attempts wait, as with
+// a first name server that is down, and that they say soon that they wait.
+func TestSlowName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		began, told := time.Now(), time.Hour
+		all := s.workers(2)
+		for _, o := range all {
+			s.paths.of(o.Self.Incarnation).slow = 6 * time.Second
+		}
+		all[1].Waiting = func(state.Waiting) { told = min(told, time.Since(began)) }
+		sessions := joinAll(t, all...)
+		if told > 3*time.Second {
+			t.Errorf("rank 1 says after %v that it waits, want 3 s at most", told)
+		}
+		leaveAll(t, sessions...)
+	})
 }
 
 // TestEmptyRendezvous verifies that a rendezvous that starts empty at the same address learns all
@@ -234,7 +279,7 @@ func TestOutageBegins(t *testing.T) {
 			t.Errorf("not reached for %v, want about 3 s", d)
 		}
 		p.change(func() { p.dark, p.mute = false, false })
-		time.Sleep(dialLimit + dialEvery)
+		time.Sleep(2 * dialEvery)
 		leaveAll(t, sessions...)
 	})
 }

@@ -81,6 +81,10 @@ func connect(ctx context.Context, o *Options, jobID string, rank int) (*connecti
 // openTimeout bounds the wait for the first message of a rendezvous.
 const openTimeout = 5 * time.Second
 
+// proofTimeout bounds the exchange of the proofs. The other end waits for longer: one that a worker gives
+// up does not count there as one that proved nothing.
+const proofTimeout = token.Timeout - time.Second
+
 // prove dials addr and exchanges the proofs of the token for a request. The error is that of the dial,
 // of the exchange, or the refusal of the other end.
 func prove(ctx context.Context, dial dialFunc, addr string, t token.Token, r token.Request) (*token.Conn, error) {
@@ -88,6 +92,8 @@ func prove(ctx context.Context, dial dialFunc, addr string, t token.Token, r tok
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
+	defer cancel()
 	c, _, err := t.DialTLS(ctx, raw, r)
 	return c, answered(err)
 }

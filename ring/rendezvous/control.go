@@ -20,7 +20,7 @@ import (
 const (
 	darkAfter    = 2 * time.Second        // the age of a beat that was not heard
 	dialEvery    = 250 * time.Millisecond // between two attempts
-	dialLimit    = 1 * time.Second        // for one attempt
+	dialLimit    = 10 * time.Second       // for one attempt: a name may be looked up slowly
 	noticeAfter  = 1 * time.Second        // an outage is worth a notice
 	rememberSent = 256                    // beats whose times are known
 )
@@ -279,8 +279,9 @@ func (s *Session) dial() {
 	}
 }
 
-// attempt makes attempts until one is proved or the session ends. Several may run at a time: one
-// that has met a dark path takes its whole limit. The first one begins at once or after dialEvery.
+// attempt makes attempts until one is proved or the session ends. A new one does not end those before
+// it: one that has met a dark path takes seconds, and on a slow path they all do. The first one begins
+// at once or after dialEvery.
 func (s *Session) attempt(atOnce bool) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()

@@ -101,13 +101,24 @@ func newAttempts(o *Options, limit time.Duration) *attempts {
 	return &attempts{o: o, began: time.Now(), clock: awake.NewTimer(limit), limit: limit, backOff: firstBackOff, nextReport: state.FirstReport}
 }
 
+// connect makes one attempt to reach the rendezvous. Its dial may take as long as all attempts before it
+// together: the first failure is told soon, and a name that is looked up slowly is found.
+func (a *attempts) connect(ctx context.Context) (*connection, error) {
+	o := *a.o
+	o.dial = o.dial.within(max(dialTimeout, min(a.now().Sub(a.began), a.remaining(), maxDial)))
+	c, err := connect(ctx, &o, o.JobID, o.Rank)
+	if err == nil {
+		a.wrongTokenSince = time.Time{}
+	}
+	return c, err
+}
+
 // join makes one attempt to join.
 func (a *attempts) join(ctx context.Context) (*Session, error) {
-	c, err := connect(ctx, a.o, a.o.JobID, a.o.Rank)
+	c, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a.wrongTokenSince = time.Time{}
 	j := wire.EncodeRequest(a.o.request())
 	c.complete(j)
 	if n := proto.Size(j); n > wire.MaxRequestBytes-1024 {
@@ -187,11 +198,10 @@ func (a *attempts) noteFailure(err unreachedError) {
 
 // report makes one attempt to report c.
 func (a *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
-	conn, err := connect(ctx, a.o, a.o.JobID, a.o.Rank)
+	conn, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a.wrongTokenSince = time.Time{}
 	j := wire.EncodeRequest(a.o.request())
 	conn.complete(j)
 	j.Agree = nil

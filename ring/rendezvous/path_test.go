@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"syscall"
+	"time"
 
 	"ringtrain/ring/rendezvous/state"
 )
@@ -15,7 +16,8 @@ type path struct {
 	mu         sync.Mutex
 	conns      []net.Conn
 	dark, mute bool
-	dead       bool // the process has ended: its port is closed
+	slow       time.Duration // a dial takes so long
+	dead       bool          // the process has ended: its port is closed
 	session    *Session
 }
 
@@ -65,6 +67,9 @@ func (p *paths) probe(_ context.Context, q state.Probe) state.Probed {
 // through returns a dial over the path.
 func (p *path) through(dial dialFunc) dialFunc {
 	return func(ctx context.Context, addr string) (net.Conn, error) {
+		if err := p.delay(ctx); err != nil {
+			return nil, err
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.dead {
@@ -76,6 +81,19 @@ func (p *path) through(dial dialFunc) dialFunc {
 			p.set(c)
 		}
 		return c, err
+	}
+}
+
+// delay waits as long as a dial takes.
+func (p *path) delay(ctx context.Context) error {
+	p.mu.Lock()
+	slow := p.slow
+	p.mu.Unlock()
+	select {
+	case <-time.After(slow):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -17,9 +17,10 @@ import (
 
 // Limits of one attempt to reach an address.
 const (
-	dialTimeout   = 2 * time.Second
-	askTimeout    = 1 * time.Second // of a question for the owner, after the connection is open
-	maxShownJobID = 80              // bytes of a job id in a reason: two fit in a name
+	maxDial       = 20 * time.Second // with the lookup of the name
+	dialTimeout   = 2 * time.Second  // once the name is resolved
+	askTimeout    = 1 * time.Second  // of a question for the owner, after the connection is open
+	maxShownJobID = 80               // bytes of a job id in a reason: two fit in a name
 )
 
 // A dialFunc opens a connection to host:port. It resolves names at each call. Nil dials TCP.
@@ -29,8 +30,33 @@ func (d dialFunc) open(ctx context.Context, addr string) (net.Conn, error) {
 	if d != nil {
 		return d(ctx, addr)
 	}
-	tcp := net.Dialer{Timeout: dialTimeout}
-	return tcp.DialContext(ctx, "tcp", addr)
+	return dialTCP(ctx, addr)
+}
+
+// within returns d with a limit.
+func (d dialFunc) within(limit time.Duration) dialFunc {
+	return func(ctx context.Context, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return d.open(ctx, addr)
+	}
+}
+
+// dialTCP dials. Its limit begins when the name is resolved: a lookup takes 5 s where the first name
+// server is down, and seconds where the host is busy.
+func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begin := func(context.Context, string, string, syscall.RawConn) error {
+		time.AfterFunc(dialTimeout, func() { cancel(os.ErrDeadlineExceeded) })
+		return nil
+	}
+	tcp := net.Dialer{ControlContext: begin}
+	c, err := tcp.DialContext(ctx, "tcp", addr)
+	if late := context.Cause(ctx); err != nil && late == os.ErrDeadlineExceeded {
+		return nil, late
+	}
+	return c, err
 }
 
 // refusedReason is the Reason if the host is up and nobody listens.
@@ -43,6 +69,8 @@ func Reason(err error) string {
 		ne  net.Error
 	)
 	switch {
+	case errors.As(err, &dns) && dns.IsTimeout:
+		return fmt.Sprintf("no name server answers in time for %s", dns.Name)
 	case errors.As(err, &dns):
 		return fmt.Sprintf("name %s does not resolve", dns.Name)
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -82,7 +110,7 @@ func probe(ctx context.Context, p state.Probe, t token.Token) state.Probed {
 
 // askOwner asks the port at addr for its owner.
 func askOwner(ctx context.Context, addr string, t token.Token) (port.Owner, error) {
-	conn, err := dialFunc(nil).open(ctx, addr)
+	conn, err := dialFunc(nil).within(dialTimeout)(ctx, addr)
 	if err != nil {
 		return port.Owner{}, err
 	}

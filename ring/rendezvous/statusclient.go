@@ -56,13 +56,13 @@ type StatusClient struct {
 // wrong token the error has exitcode.Auth, and exitcode.Protocol if the rendezvous is proved and of
 // another protocol. The caller must close the StatusClient.
 func DialStatus(ctx context.Context, o StatusOptions) (*StatusClient, error) {
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Timeout, maxDial))
+	defer cancel()
 	o.Timeout = cmp.Or(o.Timeout, openTimeout)
 	if err := checkAddr(o.Addr); err != nil {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("rendezvous %w", err))
 	}
 	c := &StatusClient{options: o}
-	limited, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
 	raw, err := prove(limited, o.dial, o.Addr, o.Token, token.Request{
 		Purpose: token.Status, JobID: phrase.Name(o.JobID), From: token.End{Rank: -1}, To: token.End{Rank: -1},
 	})

@@ -99,7 +99,8 @@ func partsOf(e report.Step) []string {
 func decisionSentence(e report.Decision) string {
 	line := fmt.Sprintf("%s %s  %s", e.What, e.Choice, e.Why)
 	if e.Predicted > 0 {
-		line += fmt.Sprintf("; predicted %s a step, achieved %s", rounded(e.Predicted), rounded(e.Achieved))
+		micro := func(s report.Seconds) time.Duration { return time.Duration(s).Round(time.Microsecond) }
+		line += fmt.Sprintf("; predicted %s a step, achieved %s", micro(e.Predicted), micro(e.Achieved))
 	}
 	return line
 }
