@@ -53,7 +53,7 @@ func scraped(t *trial) (r result, err error) {
 // other matches what a label's name cannot have.
 var other = regexp.MustCompile(`[^a-zA-Z0-9_]`)
 
-// discover returns the targets of the namespace as Prometheus' role endpoints makes them: one for each address and port.
+// discover returns the targets of the namespace as Prometheus' role endpointslice makes them: one for each address and port.
 func (t *trial) discover() (targets []map[string]any, err error) {
 	services, err := t.api.CoreV1().Services(t.space).List(t.ctx, meta.ListOptions{})
 	if err != nil {
