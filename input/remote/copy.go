@@ -215,7 +215,7 @@ func (s *Store) write(ctx context.Context, o *object) (err error) {
 	return nil
 }
 
-// publish gives the whole copy of o the time of the object, and its name.
+// publish gives the whole copy of o the time of the object, its mark, and its name.
 func (s *Store) publish(o *object, file *os.File, draft string) error {
 	if err := file.Close(); err != nil {
 		return err
@@ -224,6 +224,9 @@ func (s *Store) publish(o *object, file *os.File, draft string) error {
 		if err := os.Chtimes(file.Name(), o.time, o.time); err != nil {
 			return err
 		}
+	}
+	if err := os.WriteFile(filepath.Join(draft, markFile), []byte(s.boot), 0o666); err != nil {
+		return err
 	}
 	if s.has(o) { // another process has copied it for other names
 		return os.RemoveAll(draft)

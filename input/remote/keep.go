@@ -137,6 +137,10 @@ func (s *Store) keep(ctx context.Context, all []*object) error {
 		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
 	}
 	measure(all, there)
+	there, err = s.sweep(all, there, used)
+	if err != nil {
+		return err
+	}
 	if err := s.room(all, there, used); err != nil {
 		return err
 	}
@@ -172,29 +176,39 @@ func measure(all []*object, there []entry) {
 	}
 }
 
-// room drops copies until those of objects that are not there fit.
-func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
-	held, mine, need := int64(0), int64(0), int64(0)
-	names, planned := map[string]bool{}, maps.Clone(used)
+// sweep removes drafts of processes that have ended, and copies of objects that a boot before this one may have lost, but none
+// that a living process uses. It returns the entries that are left.
+func (s *Store) sweep(all []*object, there []entry, used map[string]bool) (left []entry, err error) {
+	lost := map[string]bool{}
 	for _, o := range all {
-		if name := o.entry(); !names[name] {
-			names[name] = true
-			bytes := min(max(o.size, 0), math.MaxInt64-mine) // a server may tell any size
-			mine += bytes
-			if !s.has(o) {
-				need += bytes
-			}
+		if name := o.entry(); !used[name] {
+			lost[name] = !s.isSound(o)
 		}
 	}
 	for _, e := range there {
-		held += e.bytes
-		delete(planned, e.name)
-	}
-	for name := range planned { // by processes that copy them now
-		if e, ok := entryOf(name); ok && !names[name] {
-			held += e.bytes
+		if used[e.name] || !e.draft && !lost[e.name] {
+			left = append(left, e)
+			continue
+		}
+		if err := os.RemoveAll(s.path(e.file)); err != nil && !e.draft {
+			return nil, exitcode.With(exitcode.IO, fmt.Errorf("input.cache: a copy of an earlier start of this machine may have lost bytes: %w", err))
+		} else if err != nil {
+			s.Notice(s.stays(e, err))
+			left = append(left, e)
 		}
 	}
+	return left, nil
+}
+
+// stays tells that an entry cannot be removed.
+func (s *Store) stays(e entry, err error) string {
+	return fmt.Sprintf("warning: cannot remove %s, which stays: %v", s.path(e.file), err)
+}
+
+// room drops copies until those of objects that are not there fit.
+func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
+	names, mine, need := s.sizes(all)
+	held := heldBytes(there, used, names)
 	free, err := freeBytes(s.Dir)
 	if err != nil {
 		return exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
@@ -207,12 +221,11 @@ func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
 		return errFull("%s: %s, and copies may take %s, %s; raise the key, or name fewer files", about(all), bytesOf(mine), bytesOf(most), why)
 	}
 	for _, e := range there {
-		stale := e.draft && !used[e.name]
-		if !stale && (e.draft || used[e.name] || names[e.name] || need <= most-held && need <= free) {
+		if e.draft || used[e.name] || names[e.name] || need <= most-held && need <= free {
 			continue
 		}
 		if err := os.RemoveAll(s.path(e.file)); err != nil {
-			s.Notice(fmt.Sprintf("warning: cannot remove %s, which stays: %v", s.path(e.file), err))
+			s.Notice(s.stays(e, err))
 			continue
 		}
 		held, free = held-e.bytes, free+e.bytes
@@ -225,6 +238,37 @@ func (s *Store) room(all []*object, there []entry, used map[string]bool) error {
 		return errFull("%s: %s to copy, and the disk of %s has %s free", about(all), bytesOf(need), s.Dir, bytesOf(free))
 	}
 	return nil
+}
+
+// sizes returns the names of the copies of objects, their bytes, and the bytes of those that are not there.
+func (s *Store) sizes(all []*object) (names map[string]bool, mine, need int64) {
+	names = map[string]bool{}
+	for _, o := range all {
+		if name := o.entry(); !names[name] {
+			names[name] = true
+			bytes := min(max(o.size, 0), math.MaxInt64-mine) // a server may tell any size
+			mine += bytes
+			if !s.has(o) {
+				need += bytes
+			}
+		}
+	}
+	return names, mine, need
+}
+
+// heldBytes returns the bytes of the entries that are there, and of those that other processes copy now.
+func heldBytes(there []entry, used, mine map[string]bool) (held int64) {
+	planned := maps.Clone(used)
+	for _, e := range there {
+		held += e.bytes
+		delete(planned, e.name)
+	}
+	for name := range planned {
+		if e, ok := entryOf(name); ok && !mine[name] {
+			held += e.bytes
+		}
+	}
+	return held
 }
 
 // patience is the interval at which a process looks whether another one has let a lock go.
@@ -271,7 +315,7 @@ func Prune(dir string, told, notice func(string)) error {
 				told(fmt.Sprintf("%s is removed: a newer copy is there", s.path(e.file)))
 			}
 			if err := os.RemoveAll(s.path(e.file)); err != nil {
-				notice(fmt.Sprintf("warning: cannot remove %s, which stays: %v", s.path(e.file), err))
+				notice(s.stays(e, err))
 			}
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -218,4 +219,81 @@ func TestTogether(t *testing.T) {
 	if asked != 2 {
 		t.Errorf("%d requests for two objects with bytes, want each copied once", asked)
 	}
+}
+
+// TestOtherBoot verifies that a copy of an earlier boot, which may have zeros inside, is made anew, unless the disk had it; and
+// that a copy of this boot, and one that a living process uses, stays.
+func TestOtherBoot(t *testing.T) {
+	const name = "s3://b/0-100"
+	dir := t.TempDir()
+	var living []*Store
+	for _, tt := range []struct {
+		name, boot string
+		used       bool // by the processes before, which else have ended
+		durable    bool
+		asked      int
+	}{
+		{name: "no copy", boot: "a", asked: 1},
+		{name: "the same boot", boot: "a"},
+		{name: "another boot", boot: "b", asked: 1},
+		{name: "in use", boot: "c", used: true},
+		{name: "a boot without a name", asked: 1},
+		{name: "another one without a name", asked: 1},
+		{name: "on the disk", boot: "d", durable: true},
+		{name: "on the disk long ago", boot: "e"},
+	} {
+		if tt.durable {
+			if err := living[0].sync(living[0].known[name][0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !tt.used {
+			for _, s := range living {
+				unix.Close(s.used.fd) // as the system does when a process ends
+			}
+			living = nil
+		}
+		s := drawn(t, dir, 0, 100)
+		s.boot = tt.boot
+		living = append(living, s)
+		files, err := s.Files(t.Context(), name)
+		if err != nil {
+			t.Fatalf("case=%s: %v", tt.name, err)
+		}
+		asked, zeros := len(s.known[name][0].from.(*script).asked), contents(t, files)[0][0] == 0
+		if asked != tt.asked || zeros != (asked == 0) {
+			t.Errorf("case=%s: %d requests, want %d; zeros: %v", tt.name, asked, tt.asked, zeros)
+		}
+		if err := os.WriteFile(files[0], make([]byte, 100), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSettle verifies that a copy is durable a minute after it was made, if its process lives so long.
+func TestSettle(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := drawn(t, dir, 0, 100)
+		s.boot = "a"
+		const name = "s3://b/0-100"
+		if _, err := s.Files(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		o := s.known[name][0]
+		info, err := os.Stat(s.mark(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(info.ModTime().Add(settleAge - time.Nanosecond)))
+		synctest.Wait()
+		if s.isDurable(o) || !s.isSound(o) {
+			t.Error("within a minute: durable, or not of this boot")
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if !s.isDurable(o) {
+			t.Error("not durable after a minute")
+		}
+	})
 }

@@ -40,6 +40,8 @@ type object struct {
 	time  time.Time
 	from  source
 	whole bool // the server sends no ranges
+
+	settles bool // its copy is or becomes durable
 }
 
 // entry returns the name of the folder of the copy.

@@ -49,6 +49,7 @@ func Dir(cache string) string {
 type Store struct {
 	Config
 	part   int64         // bytes that one request asks for
+	boot   string        // of this machine
 	slots  chan struct{} // one for each request under way
 	copied atomic.Int64  // bytes
 
@@ -65,7 +66,7 @@ func New(c Config) *Store {
 		c.Notice = func(string) {}
 	}
 	c.Pause = cmp.Or(c.Pause, firstPause)
-	return &Store{Config: c, part: partBytes, slots: make(chan struct{}, atOnce), known: map[string][]*object{}}
+	return &Store{Config: c, part: partBytes, boot: bootID(), slots: make(chan struct{}, atOnce), known: map[string][]*object{}}
 }
 
 func (s *Store) path(entry string) string { return filepath.Join(s.Dir, entry) }
@@ -94,6 +95,7 @@ func (s *Store) Files(ctx context.Context, names ...string) ([]string, error) {
 	if err := s.take(ctx, all); err != nil {
 		return nil, err
 	}
+	s.settle(all)
 	var paths []string
 	for _, name := range names {
 		if !Is(name) {
@@ -177,8 +179,8 @@ func setOf(all []*object) string {
 	return sum(b.String())
 }
 
-// has reports whether the copy of o is there and has its size: after a power failure a copy may have lost its end, as it does
-// not wait for the disk.
+// has reports whether the copy of o is there and has its size: after a power failure a copy may have lost its end. See
+// [Store.isSound] of bytes before it.
 func (s *Store) has(o *object) bool {
 	info, err := os.Stat(filepath.Join(s.path(o.entry()), o.path))
 	return err == nil && (info.IsDir() || info.Size() == o.size)
