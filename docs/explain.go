@@ -60,6 +60,7 @@ var explanations = []struct {
 	{"object-lost", regexp.MustCompile(`: tried \d+ times, the last time: `)},
 	{"object-changed", regexp.MustCompile(`it was replaced while it was copied`)},
 	{"cache-size", regexp.MustCompile(`input\.cache_size: `)},
+	{"cache-lost", regexp.MustCompile(`input\.cache: a copy of an earlier start`)},
 	{"object-missing", regexp.MustCompile(`no input file s3://|input: (s3|https)://\S+: (404|410) `)},
 	{"no-space", regexp.MustCompile(`no space left on device|disk quota exceeded|(checkpoint|export|write|sync) .*input/output error`)},
 	{"no-history", regexp.MustCompile(`no history: |want events of a run`)},
