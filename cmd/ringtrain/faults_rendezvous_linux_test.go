@@ -237,7 +237,7 @@ func (s *squad) secondFirst() {
 	s.begin()
 	s.kill(s.meetings[0])
 	p := s.process(s.hosts[3], 2)
-	p.await("waiting for the rendezvous")
+	p.await("waiting: rendezvous not reached")
 	s.serve(s.hosts[2])
 	s.wantRefused(p)
 	s.turmoil.end()

@@ -44,14 +44,14 @@ func TestNobodyThere(t *testing.T) {
 	}{
 		{
 			"in=rank0", "rank 0 (h0:2222) missing after 15s: connection refused; want 20 workers", true, refuse,
-			[]string{"waiting for rank 0 (h0:2222: connection refused); 13 s left", "waiting for rank 0 (h0:2222: connection refused); 3 s left"},
+			[]string{"rank 0 not reached (h0:2222: connection refused); 13 s left", "rank 0 not reached (h0:2222: connection refused); 3 s left"},
 		},
 		{
 			"in=launcher", "rendezvous at h0:2222 not reached after 15s: name h0 does not resolve", false,
 			func(context.Context, string) (net.Conn, error) {
 				return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "h0", IsNotFound: true}}
 			},
-			[]string{"waiting for the rendezvous (h0:2222: name h0 does not resolve); 13 s left", "waiting for the rendezvous (h0:2222: name h0 does not resolve); 3 s left"},
+			[]string{"rendezvous not reached (h0:2222: name h0 does not resolve); 13 s left", "rendezvous not reached (h0:2222: name h0 does not resolve); 3 s left"},
 		},
 	}
 	for _, tt := range tests {

@@ -53,7 +53,7 @@ func TestOtherTokenBeforeStart(t *testing.T) {
 		if took := time.Since(start); took > 47*time.Second {
 			t.Errorf("the job started after %v, want soon after 45s", took)
 		}
-		if told > time.Second || !strings.Contains(line, "waiting for the rendezvous (10.0.0.1:29400: has another token (") {
+		if told > time.Second || !strings.Contains(line, "rendezvous not reached (10.0.0.1:29400: has another token (") {
 			t.Errorf("after %v people are told %q, want the token within a second", told, line)
 		}
 		leaveAll(t, sessions...)

@@ -41,9 +41,9 @@ func (w Waiting) String() string {
 	if w.Present == 0 && len(w.Missing) == 1 {
 		m := w.Missing[0]
 		if m.Rank < 0 {
-			return fmt.Sprintf("waiting for the rendezvous%s; %s", m.detail(), left)
+			return fmt.Sprintf("rendezvous not reached%s; %s", m.detail(), left)
 		}
-		return fmt.Sprintf("waiting for rank %d%s; %s", m.Rank, m.detail(), left)
+		return fmt.Sprintf("rank %d not reached%s; %s", m.Rank, m.detail(), left)
 	}
 	line := fmt.Sprintf("%d of %d present; ", w.Present, w.WorldSize)
 	if names := formatMissing(w.Missing, w.WorldSize-w.Present); names != "" {
