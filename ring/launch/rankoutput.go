@@ -38,6 +38,8 @@ type rankOutput struct {
 	mu     sync.Mutex
 	failed error  // the first fault of the file
 	reason string // the last reason for the end of the rank, of standard error
+	ended  bool   // nothing more comes, until the rank is started again
+	last   []byte // comes behind all else of standard error
 }
 
 // A Reader makes of a line of rank 0's standard output what the launcher's outputs get of it. The line
@@ -50,6 +52,7 @@ type Text struct {
 	Out  []byte // for Stdout, with the prefix of rank 0
 	Err  []byte // for Stderr, with the prefix of rank 0, and for the file of its standard error
 	File []byte // for the file of rank 0's standard output
+	Last []byte // as Err, behind all that rank 0 itself writes to its standard error
 }
 
 // maxReadLine bounds a line for a Reader: the event of an evaluation has several numbers of each class.
@@ -137,6 +140,7 @@ func (r *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted fu
 	if o.read == nil {
 		o.keep(chunk)
 	}
+	last := o.take(len(chunk) == 0)
 	if len(chunk) == 0 {
 		o.text = o.lines.Finish(o.text[:0])
 	} else {
@@ -148,8 +152,32 @@ func (r *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, accepted fu
 		return
 	case toErr:
 		r.sift(rank)
+		o.keep(last)
+		o.text = o.lines.Append(o.text, last)
 	}
 	r.mux.write(o.toErr, o.text, accepted)
+}
+
+// take notes whether the output has ended, and returns the text that then comes.
+func (o *rankOutput) take(ended bool) (last []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = ended
+	if ended {
+		last, o.last = o.last, nil
+	}
+	return last
+}
+
+// hold keeps text until the output ends, and returns it if it has ended.
+func (o *rankOutput) hold(text []byte) (now []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended {
+		return text
+	}
+	o.last = append(o.last, text...)
+	return nil
 }
 
 // keep writes text to the file.
@@ -175,6 +203,7 @@ func (r *rankOutputs) writeRead(o *rankOutput, accepted func()) {
 	l.text[0], l.text[1] = l.text[0][:0], l.text[1][:0]
 	for line := range bytes.Lines(o.text) {
 		t := l.read(line)
+		t.Err = append(t.Err, errFile.hold(t.Last)...)
 		o.keep(t.File)
 		errFile.keep(t.Err)
 		l.text[0] = l.lines[0].Append(l.text[0], t.Out)

@@ -54,7 +54,8 @@ func TestRankOutputs(t *testing.T) {
 }
 
 // TestRankOutputsRead verifies that a Reader gets each line of rank 0's standard output whole, that both
-// outputs and both files get what it makes of them, and that a login may send more only once both have room.
+// outputs and both files get what it makes of them, its last line behind those that rank 0 writes itself, and that
+// a login may send more only once both have room.
 func TestRankOutputsRead(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		var out, err bytes.Buffer
@@ -62,7 +63,7 @@ func TestRankOutputsRead(t *testing.T) {
 		read := func(line []byte) Text {
 			lines = append(lines, string(line))
 			if len(lines) == 2 {
-				return Text{}
+				return Text{Last: []byte("last\n")}
 			}
 			return Text{Out: append([]byte("out "), line...), Err: append([]byte("err "), line...), File: append([]byte("file "), line...)}
 		}
@@ -77,13 +78,14 @@ func TestRankOutputsRead(t *testing.T) {
 			v.writeAsync(0, false, []byte(chunk), func() { accepted++ })
 		}
 		v.write(0, true, []byte("own\n"))
+		v.write(0, true, nil)
 		v.write(1, false, []byte("other\n"))
 		if _, fault := v.close(); fault != nil {
 			t.Error(fault)
 		}
-		wantOut, wantErr := "[0] out a\n[0] out "+long+"\n[1] other\n", "[0] err a\n[0] err "+long+"\n[0] own\n"
+		wantOut, wantErr := "[0] out a\n[0] out "+long+"\n[1] other\n", "[0] err a\n[0] err "+long+"\n[0] own\n[0] last\n"
 		if bare {
-			wantOut, wantErr = "out a\nout "+long+"\n", "[0] err a\n[0] err "+long+"\n[0] own\n[1] other\n"
+			wantOut, wantErr = "out a\nout "+long+"\n", "[0] err a\n[0] err "+long+"\n[0] own\n[0] last\n[1] other\n"
 		}
 		if out.String() != wantOut || err.String() != wantErr {
 			t.Errorf("bare=%t: standard output and error are %q and %q, want %q and %q", bare, &out, &err, wantOut, wantErr)
@@ -91,7 +93,7 @@ func TestRankOutputsRead(t *testing.T) {
 		if !slices.Equal(lines, []string{"a\n", "bb\n", long + "\n"}) || accepted != 3 {
 			t.Errorf("bare=%t: it reads %q, and %d chunks are accepted, want 3", bare, lines, accepted)
 		}
-		for name, want := range map[string]string{"rank.0/stdout": "file a\nfile " + long + "\n", "rank.0/stderr": "err a\nerr " + long + "\nown\n", "rank.1/stdout": "other\n"} {
+		for name, want := range map[string]string{"rank.0/stdout": "file a\nfile " + long + "\n", "rank.0/stderr": "err a\nerr " + long + "\nown\nlast\n", "rank.1/stdout": "other\n"} {
 			if got, err := os.ReadFile(filepath.Join(c.OutputDir, name)); err != nil || string(got) != want {
 				t.Errorf("bare=%t: file %s has %q, error %v, want %q", bare, name, got, err, want)
 			}

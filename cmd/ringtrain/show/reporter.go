@@ -157,8 +157,12 @@ func (r *Reporter) End(result train.Result, stop *ring.Cause) {
 	if told := r.TellsEnd() || r.Whole && r.Watched; result.Stopped != 0 && !told { // the launcher tells it
 		fmt.Fprintf(r.Stderr, "stopped by a signal%s after step %d\n", whose, result.Step)
 	}
-	if byLauncher := r.Whole && r.Rank == 0 && result.Stopped == 0; !r.Watched && !byLauncher {
-		io.WriteString(r.Stderr, digestLine(result.Digest))
+	switch {
+	case r.Watched:
+	case r.Whole && r.Rank == 0:
+		r.Emit(report.Digest{Digest: result.Digest})
+	default:
+		r.Stderr.Write(digestLine(result.Digest))
 	}
 }
 

@@ -36,19 +36,11 @@ func (r *Reporter) Event(e report.Event) {
 }
 
 // Read takes a line of a job's rank 0 and returns what the outputs get of it. It is the launcher's
-// [launch.Reader]. The digest of rank 0 comes behind all that people read of a run.
-func (r *Reporter) Read(line []byte) launch.Text {
-	return r.read(line, func(s report.Stamped, line []byte) launch.Text {
-		text := r.take(s, line)
-		if e, ok := s.Event.(report.Done); ok && !r.Watched {
-			text.Err = append(text.Err, digestLine(e.Digest)...)
-		}
-		return text
-	})
-}
+// [launch.Reader].
+func (r *Reporter) Read(line []byte) launch.Text { return r.read(line, r.take) }
 
 // digestLine is the last line of a rank.
-func digestLine(digest string) string { return "digest=" + digest + "\n" }
+func digestLine(digest string) []byte { return []byte("digest=" + digest + "\n") }
 
 // Pass is Read for a program whose lines stay as they are.
 func (r *Reporter) Pass(line []byte) launch.Text {
@@ -61,11 +53,14 @@ func (r *Reporter) read(line []byte, take func(report.Stamped, []byte) launch.Te
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, err := report.Parse(line)
-	if e, ok := s.Event.(report.Past); ok {
+	switch e := s.Event.(type) {
+	case report.Past:
 		if past, err := report.Parse(e.Of); err == nil && r.Past != nil { // else it is one that is known
 			r.Past(past)
 		}
 		return launch.Text{}
+	case report.Digest: // behind all that people read of rank 0
+		return launch.Text{Last: digestLine(e.Digest)}
 	}
 	if _, failed := s.Event.(report.Failure); failed { // after another one: rank 0 was restarted and failed before its start event
 		r.kept = &keptError{s, bytes.Clone(line)}

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"ringtrain/model/train"
 	"ringtrain/model/train/report"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/process"
 )
@@ -176,19 +178,25 @@ func checkSums(t *testing.T, out []byte, want int, verbose bool) {
 	}
 }
 
-// TestReadDigest verifies that the digest of rank 0 is the last line that people read of its run, whatever
-// else they read, unless standard error is a terminal.
+// TestReadDigest verifies that rank 0 hands its digest to the launcher, which tells it behind all else that people
+// read of rank 0, whatever else they read, also of a run that was stopped, unless standard error is a terminal.
 func TestReadDigest(t *testing.T) {
-	line, err := report.Line(report.Done{Steps: 3, Digest: "ab"}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ json, quiet, watched bool }{{}, {json: true}, {json: true, quiet: true}, {quiet: true}, {watched: true}, {json: true, watched: true}} {
-		r := NewReporter(io.Discard, io.Discard)
-		r.JSON, r.Quiet, r.Watched = tt.json, tt.quiet, tt.watched
-		said := string(r.Read(line).Err)
-		if last := strings.HasSuffix(said, "digest=ab\n"); last == tt.watched || strings.Count(said, "digest=") > 1 {
-			t.Errorf("%+v: people read %q", tt, said)
+	for _, stopped := range []int{0, exitcode.Terminated} {
+		for _, tt := range []struct{ json, quiet, watched bool }{{}, {json: true}, {json: true, quiet: true}, {quiet: true}, {watched: true}, {json: true, watched: true}} {
+			var stream, own bytes.Buffer
+			rank := NewReporter(&stream, &own)
+			rank.JSON, rank.Whole, rank.Watched = true, true, tt.watched
+			rank.End(train.Result{Digest: "ab", Stopped: stopped}, nil)
+			r := NewReporter(io.Discard, io.Discard)
+			r.JSON, r.Quiet, r.Watched = tt.json, tt.quiet, tt.watched
+			told := ""
+			for line := range bytes.Lines(stream.Bytes()) {
+				text := r.Read(line)
+				told += string(text.Out) + string(text.Err) + string(text.Last)
+			}
+			if strings.Contains(own.String(), "digest") || (told == "digest=ab\n") == tt.watched {
+				t.Errorf("stopped %d, %+v: the launcher tells %q, rank 0 itself %q", stopped, tt, told, &own)
+			}
 		}
 	}
 }

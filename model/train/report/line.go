@@ -24,6 +24,11 @@ type Past struct {
 	Of json.RawMessage `json:"of"` // its line
 }
 
+// Digest is the digest of rank 0, for its launcher alone.
+type Digest struct {
+	Digest string `json:"digest"`
+}
+
 // Line returns the JSON object of an event, with its name and time first, and a newline.
 func Line(e Event, at time.Time) ([]byte, error) {
 	head, err := Marshal(struct {
@@ -67,6 +72,7 @@ func Parse(line []byte) (Stamped, error) {
 
 func (Checkpointed) Kind() string { return "checkpoint" }
 func (Decision) Kind() string     { return "decision" }
+func (Digest) Kind() string       { return "digest" }
 func (Done) Kind() string         { return "done" }
 func (Exported) Kind() string     { return "export" }
 func (Failure) Kind() string      { return "error" }
@@ -85,7 +91,7 @@ func (u Unknown) Kind() string    { return u.Name }
 func decode(kind string, line []byte) (Event, error) {
 	for _, read := range []func(string, []byte) (Event, error){
 		as[Start], as[Step], as[Ranks], as[Metrics], as[Generation], as[Decision], as[Progressive], as[Warning],
-		as[Checkpointed], as[Exported], as[Waiting], as[Failure], as[Done], as[Past],
+		as[Checkpointed], as[Exported], as[Waiting], as[Failure], as[Done], as[Digest], as[Past],
 	} {
 		if e, err := read(kind, line); e != nil || err != nil {
 			return e, err
