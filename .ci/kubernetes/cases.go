@@ -28,4 +28,10 @@ var cases = []scenario{
 	{"exit code 66: no data", refused{"66", with("--data", "/tmp")}.run},
 	{"exit code 73: volume read-only", refused{"73", with("--set", "checkpoint.dir=/data/ckpt")}.run},
 	{"program not in the image", misspelt},
+	{"TFJob", on(tfJob, asItIs)},
+	{"TFJob, kill -9 of rank 2", on(tfJob, killed{rank: 2, end: allAnew}.run)},
+	{"TFJob, exit code 66: no data", on(tfJob, refused{"66", with("--data", "/tmp")}.run)},
+	{"TrainJob", on(trainJob, asItIs)},
+	{"TrainJob, kill -9 of rank 2", on(trainJob, killed{rank: 2, end: allAnew}.run)},
+	{"TrainJob, exit code 66: no data", on(trainJob, refused{"66", with("--data", "/tmp")}.run)},
 }

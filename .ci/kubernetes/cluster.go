@@ -23,6 +23,7 @@ import (
 type cluster struct {
 	api               kubernetes.Interface
 	image, data, logs string
+	operators         string // file of Kubeflow's definitions
 }
 
 // connect takes the cluster that KUBECONFIG names.
@@ -40,7 +41,7 @@ func (c *cluster) connect() error {
 func (c *cluster) try(ctx context.Context, space string, one scenario) (r result, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 15*time.Minute, fmt.Errorf("%s takes 15 minutes", one.name))
 	defer cancel()
-	t := &trial{cluster: c, ctx: ctx, space: space, out: filepath.Join("/run/volumes", space)}
+	t := &trial{cluster: c, ctx: ctx, engine: indexed, space: space, out: filepath.Join("/run/volumes", space)}
 	if err := t.furnish(); err != nil {
 		return r, err
 	}
@@ -59,10 +60,11 @@ func (c *cluster) try(ctx context.Context, space string, one scenario) (r result
 // A trial is a case that runs.
 type trial struct {
 	*cluster
-	ctx   context.Context
-	space string // namespace
-	out   string // folder of the claim mnist-out
-	pods  *pods
+	ctx    context.Context
+	engine engine
+	space  string // namespace
+	out    string // folder of the claim mnist-out
+	pods   *pods
 }
 
 // furnish makes the namespace, its volumes, and the token.
@@ -160,8 +162,8 @@ func (t *trial) kubectl(in *bytes.Buffer, args ...string) (string, error) {
 // which a namespace that ends does not take.
 func (t *trial) clear() error {
 	ctx := context.WithoutCancel(t.ctx)
-	background := meta.DeletePropagationBackground
-	err := t.api.BatchV1().Jobs(t.space).Delete(ctx, "mnist", meta.DeleteOptions{PropagationPolicy: &background})
+	err := t.rest().Delete().AbsPath(t.engine.path, "namespaces", t.space, t.engine.kind, "mnist").
+		Param("propagationPolicy", "Background").Do(ctx).Error()
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}

@@ -11,38 +11,20 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // patience is the limit for what takes seconds on a machine that does nothing else.
 const patience = 4 * time.Minute
 
-// condition returns the Job's condition of a type, if it has that.
-func (t *trial) condition(of batch.JobConditionType) *batch.JobCondition {
-	job, err := t.api.BatchV1().Jobs(t.space).Get(t.ctx, "mnist", meta.GetOptions{})
-	if err != nil {
-		return nil
-	}
-	for _, c := range job.Status.Conditions {
-		if c.Type == of && c.Status == core.ConditionTrue {
-			return &c
-		}
-	}
-	return nil
-}
-
 // complete waits until the Job is complete, and returns the accuracy that its log tells.
 func (t *trial) complete() (accuracy string, err error) {
 	err = t.await(patience, "complete Job", func() bool {
-		return t.condition(batch.JobComplete) != nil || t.condition(batch.JobFailed) != nil
+		return t.condition(t.engine.done) != nil || t.condition("Failed") != nil
 	})
 	if err != nil {
 		return "", err
 	}
-	if failed := t.condition(batch.JobFailed); failed != nil {
+	if failed := t.condition("Failed"); failed != nil {
 		return "", fmt.Errorf("the Job failed: %s", failed.Message)
 	}
 	err = t.await(patience, "digest of each rank", func() bool {
@@ -72,16 +54,16 @@ func (t *trial) complete() (accuracy string, err error) {
 
 // failed waits until the Job has failed, and returns the rule's message. No pod may have been made anew.
 func (t *trial) failed() (string, error) {
-	err := t.await(patience, "failed Job", func() bool { return t.condition(batch.JobFailed) != nil })
+	err := t.await(patience, "failed Job", func() bool { return t.condition("Failed") != nil })
 	if err != nil {
 		return "", err
 	}
 	if n := len(t.pods.all(func(pod) bool { return true })); n != 4 {
 		return "", fmt.Errorf("%d pods were made, want 4: %v", n, t.pods)
 	}
-	c := t.condition(batch.JobFailed)
-	if c.Reason != "PodFailurePolicy" {
-		return "", fmt.Errorf("the Job failed for %s, want the manifest's rule: %s", c.Reason, c.Message)
+	c := t.condition("Failed")
+	if c.Reason != t.engine.refused {
+		return "", fmt.Errorf("the Job failed for %s, want %s: %s", c.Reason, t.engine.refused, c.Message)
 	}
 	return "Failed: " + c.Message, nil
 }
@@ -145,19 +127,19 @@ func (t *trial) goesOn(before point, fault time.Time) (time.Duration, error) {
 }
 
 // kill ends the process of a rank by a signal, as the kernel's memory killer does. The processes of pods are seen from the
-// node's namespace, and their environment has the name of the pod.
+// node's namespace, and their control groups have the name of the pod.
 func (t *trial) kill(rank int) error {
 	one, ok := t.pods.living(rank)
 	if !ok {
 		return fmt.Errorf("rank %d does not run: %v", rank, t.pods)
 	}
-	environments, err := filepath.Glob("/proc/[0-9]*/environ")
+	names, err := filepath.Glob("/proc/[0-9]*/comm")
 	if err != nil {
 		return err
 	}
-	for _, path := range environments {
-		text, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(text), "JOB_COMPLETION_INDEX="+strconv.Itoa(rank)+"\x00") {
+	for _, path := range names {
+		name, err := os.ReadFile(path)
+		if err != nil || string(name) != "ringtrain\n" {
 			continue
 		}
 		group, err := os.ReadFile(filepath.Dir(path) + "/cgroup")

@@ -1,7 +1,7 @@
 // Suite runs the manifests of deploy on the Kubernetes that the script node has started, and prints a table: what was
 // done to a job, what the Job then shows, the time to the next step of training, and the time of the whole case.
 //
-//	suite -image NAME:TAG -data FOLDER -log FOLDER [-run PATTERN]
+//	suite -image NAME:TAG -data FOLDER -operators FILE -log FOLDER [-run PATTERN]
 //
 // Each case has a namespace and volumes of its own. It takes the manifests as they are in deploy, and changes in them
 // only image, resources and options of the job, as deploy/README.md says. Each other change is the fault that is tried.
@@ -24,6 +24,7 @@ func main() {
 	c := &cluster{}
 	flag.StringVar(&c.image, "image", "", "image of ringtrain, as the node has it")
 	flag.StringVar(&c.data, "data", "", "folder with mnist")
+	flag.StringVar(&c.operators, "operators", "", "file with the definitions of Kubeflow's operators")
 	flag.StringVar(&c.logs, "log", "", "folder of logs")
 	pattern := flag.String("run", ".", "regular expression that chooses cases by name")
 	flag.Parse()

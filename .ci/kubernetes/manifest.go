@@ -14,11 +14,11 @@ import (
 )
 
 // folder has the manifests. The suite runs in .ci/kubernetes.
-const folder = "../../deploy/kubernetes/"
+const folder = "../../deploy/"
 
-// documents returns the documents of a manifest. One of the given kind is decoded into v.
-func documents[T any](name, kind string, v *T) (rest []any, err error) {
-	text, err := os.ReadFile(folder + name)
+// documents returns the documents of a file. One of the given kind is decoded into v.
+func documents[T any](path, kind string, v *T) (rest []any, err error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func documents[T any](name, kind string, v *T) (rest []any, err error) {
 		rest = append(rest, other)
 	}
 	if !found {
-		return nil, fmt.Errorf("%s has no %s", name, kind)
+		return nil, fmt.Errorf("%s has no %s", path, kind)
 	}
 	return rest, nil
 }
@@ -53,31 +53,36 @@ var small = core.ResourceRequirements{
 	Limits:   core.ResourceList{core.ResourceMemory: resource.MustParse("1Gi")},
 }
 
-// train applies deploy/kubernetes/job.yaml with the image and with less resources. The changes are those of a user, such as
-// options, or the fault of the case.
-func (t *trial) train(changes ...func(*core.PodSpec)) error {
-	var job batch.Job
-	rest, err := documents("job.yaml", "Job", &job)
-	if err != nil {
-		return err
-	}
-	spec := &job.Spec.Template.Spec
+// train applies the manifest of the job. The changes are those of a user, such as options, or the fault of the case.
+func (t *trial) train(changes ...func(*core.PodSpec)) error { return t.engine.apply(t, changes...) }
+
+// change gives pods the image and less resources, and then makes the changes of the case.
+func (t *trial) change(spec *core.PodSpec, changes ...func(*core.PodSpec)) {
 	spec.Containers[0].Image, spec.Containers[0].Resources = t.image, small
 	for _, change := range changes {
 		change(spec)
 	}
+}
+
+// applyJob applies deploy/kubernetes/job.yaml.
+func applyJob(t *trial, changes ...func(*core.PodSpec)) error {
+	var job batch.Job
+	rest, err := documents(folder+"kubernetes/job.yaml", "Job", &job)
+	if err != nil {
+		return err
+	}
+	t.change(&job.Spec.Template.Spec, changes...)
 	return t.apply(append(rest, job)...)
 }
 
 // serve applies deploy/kubernetes/serve.yaml, likewise.
 func (t *trial) serve() error {
 	var server apps.Deployment
-	rest, err := documents("serve.yaml", "Deployment", &server)
+	rest, err := documents(folder+"kubernetes/serve.yaml", "Deployment", &server)
 	if err != nil {
 		return err
 	}
-	container := &server.Spec.Template.Spec.Containers[0]
-	container.Image, container.Resources = t.image, small
+	t.change(&server.Spec.Template.Spec)
 	return t.apply(append(rest, server)...)
 }
 

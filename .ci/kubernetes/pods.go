@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -78,7 +79,7 @@ func (p *pods) take(ctx context.Context, seen *core.Pod, gone bool) {
 	at := slices.IndexFunc(p.list, func(one *pod) bool { return one.uid == string(seen.UID) })
 	if at < 0 {
 		at = len(p.list)
-		p.list = append(p.list, &pod{name: seen.Name, uid: string(seen.UID), index: seen.Labels[indexLabel], failures: seen.Annotations[failureCount]})
+		p.list = append(p.list, &pod{name: seen.Name, uid: string(seen.UID), index: rank(seen.Labels), failures: seen.Annotations[failureCount]})
 	}
 	one := p.list[at]
 	one.gone, one.ip = gone, seen.Status.PodIP
@@ -91,6 +92,18 @@ func (p *pods) take(ctx context.Context, seen *core.Pod, gone bool) {
 			one.ended, one.code = time.Now(), int(end.ExitCode)
 		}
 	}
+}
+
+// rank returns the rank of the pod with these labels: its index, and in a TFJob that among the workers, behind the chief.
+func rank(labels map[string]string) string {
+	switch index := labels["training.kubeflow.org/replica-index"]; labels["training.kubeflow.org/replica-type"] {
+	case "chief":
+		return index
+	case "worker":
+		n, _ := strconv.Atoi(index)
+		return strconv.Itoa(n + 1)
+	}
+	return labels[indexLabel]
 }
 
 // follow reads the log of a pod to its end.

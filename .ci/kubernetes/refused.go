@@ -23,10 +23,9 @@ func (f refused) run(t *trial) (r result, err error) {
 	if err != nil {
 		return r, err
 	}
-	if !strings.Contains(message, "exit code "+f.code) {
-		return r, fmt.Errorf("%s, want exit code %s", message, f.code)
-	}
-	return result{shows: message}, nil
+	code := fmt.Sprintf(t.engine.tells, f.code)
+	err = t.await(patience, code, func() bool { return strings.Contains(message+" "+t.pods.codes(), code) })
+	return result{shows: message}, err
 }
 
 // otherToken has rank 3 read a token of its own.

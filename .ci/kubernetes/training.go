@@ -40,7 +40,7 @@ func (t *trial) trained() (shows string, err error) {
 	if codes := t.pods.codes(); codes != "0:0 1:0 2:0 3:0" {
 		return "", fmt.Errorf("the pods ended with %s", codes)
 	}
-	return "Complete, 4 of 4 pods, accuracy " + accuracy, nil
+	return t.engine.done + ", 4 of 4 pods, accuracy " + accuracy, nil
 }
 
 // configured trains a job file of one's own, as deploy/README.md says.
