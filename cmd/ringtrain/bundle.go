@@ -70,6 +70,7 @@ func predictByBundle(a *app, c *cli.Context, to *input.Output) error {
 	if err == nil && to != nil {
 		err = to.Commit()
 	}
+	warnings(a, b.Warnings, a.newReporter(c, 0))
 	return err
 }
 
@@ -88,6 +89,7 @@ func evalByBundle(a *app, c *cli.Context) error {
 	out := a.newReporter(c, 0)
 	out.Event(m)
 	show.MetricsTable(out.People, m)
+	warnings(a, b.Warnings, out)
 	return nil
 }
 

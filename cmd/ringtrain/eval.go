@@ -87,7 +87,7 @@ func runEval(a *app, c *cli.Context) error {
 	if len(files) == 0 && !c.IsSet("split") {
 		err = s.EvaluateOthers(a.ctx, tell)
 	}
-	warnings(a, s, out)
+	warnings(a, s.Warnings(), out)
 	if err != nil || !importance {
 		return err
 	}
@@ -103,8 +103,8 @@ func runEval(a *app, c *cli.Context) error {
 }
 
 // warnings tells what none of the records has, apart from what is asked for on standard output.
-func warnings(a *app, s *trained.Model, out *show.Reporter) {
-	for _, w := range s.Warnings() {
+func warnings(a *app, all []report.Warning, out *show.Reporter) {
+	for _, w := range all {
 		out.Emit(w)
 		fmt.Fprintln(a.stderr, show.Sentence(w))
 	}

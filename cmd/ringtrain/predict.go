@@ -76,7 +76,7 @@ func runPredict(a *app, c *cli.Context) error {
 	if err == nil && to != nil {
 		err = to.Commit()
 	}
-	warnings(a, s, out)
+	warnings(a, s.Warnings(), out)
 	return err
 }
 

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"ringtrain/export/bundle"
 	"ringtrain/export/interpreter"
 	"ringtrain/export/tfpb"
@@ -31,11 +33,15 @@ type Columns struct {
 		Name    string   `json:"name"`
 		Classes []string `json:"classes"` // in their order
 	} `json:"label"`
-	Bags []struct {
-		Name, Separator string
-		List            bool // a cell has several texts
-	} `json:"bags"`
+	Bags  []Bag              `json:"bags"`
 	Forms []graph.NumberForm `json:"forms"` // of columns whose numbers are written in another way
+}
+
+// Bag is a column of ids.
+type Bag struct {
+	Name, Separator string
+	List            bool     // a cell has several texts
+	Written         []string // in which ways training had the texts of which a hash makes ids
 }
 
 // plain returns what makes the usual form of a number in another, as $1,234.50 or 1.234,50.
@@ -222,6 +228,25 @@ func (t *Table) Inputs(cells []string, lists map[int][]string) ([]*interpreter.T
 		err = errors.New(strings.TrimSpace(err.Error())) // it has no place in the record
 	}
 	return inputs, err
+}
+
+// FolderExample returns the tf.Example that has the columns of folders, nil if there are none.
+func (t *Table) FolderExample() ([]byte, error) {
+	for i, p := range t.folders {
+		if f := t.features[len(t.features)-len(t.folders)+i]; f != nil {
+			if err := t.set(f, p.Value, nil); err != nil {
+				return nil, within(phrase.Name(f.Name), err)
+			}
+		}
+	}
+	all := map[string]*tfpb.Feature{}
+	for name, values := range t.row.features {
+		all[name] = Feature(values)
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return proto.Marshal(&tfpb.Example{Features: &tfpb.Features{Feature: all}})
 }
 
 // set sets a feature to a cell, or to the texts of one that is a list. An empty cell is missing, and a word that stands for

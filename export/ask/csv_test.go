@@ -186,10 +186,7 @@ func TestTable(t *testing.T) {
 func FuzzTable(f *testing.F) {
 	f.Add("age,city,ids\n31,Bern,1|2\n-NaN,\"a\",\n")
 	f.Add("ids\n1e3|t|[|\"\n")
-	c := Columns{Words: []string{"NA"}, Bags: []struct {
-		Name, Separator string
-		List            bool
-	}{{"ids", "|", true}}}
+	c := Columns{Words: []string{"NA"}, Bags: []Bag{{Name: "ids", Separator: "|", List: true}}}
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := ReadTable([]byte(text), visits, c, nil)
 		if err != nil {

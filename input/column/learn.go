@@ -295,6 +295,7 @@ func (p *Plan) Adopt(learnt graph.Columns) error {
 		}
 	}
 	for i, b := range learnt.Bags {
+		p.bags[i].Written = b.Written
 		if p.bags[i].minCount > 0 {
 			p.bags[i].Vocabulary, p.bags[i].Size = b.Vocabulary, b.Size
 		}

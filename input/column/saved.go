@@ -37,11 +37,20 @@ func (p *Plan) Digest() string {
 	if p.scale != nil {
 		learns = append(learns, p.scale.standardize)
 	}
-	return digestOf([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, p.Keys, learns})
+	return digestOf([]any{unwritten(p), p.Inputs, p.Order, p.Label, p.Weight, p.Keys, learns})
 }
 
 // LearnedDigest returns a short digest of the columns and of their statistics.
-func (p *Plan) LearnedDigest() string { return digestOf(p.Columns()) }
+func (p *Plan) LearnedDigest() string { return digestOf(unwritten(p)) }
+
+// unwritten returns Columns without what no input of a model depends on.
+func unwritten(p *Plan) graph.Columns {
+	c := p.Columns()
+	for i := range c.Bags {
+		c.Bags[i].Written = nil
+	}
+	return c
+}
 
 // digestOf returns the first 8 bytes of the SHA-256 of v in JSON, in hex.
 func digestOf(v any) string {

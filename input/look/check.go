@@ -85,6 +85,10 @@ func Check(ctx context.Context, train, eval *convert.Spec) (*Report, error) {
 	}
 	e.faults(r, key, parts != nil && train.Tolerate)
 	t.compare(r, e, key)
+	column.SetWritten(train.Columns, Written(ctx, train, column.Hashes(train.Columns)))
+	column.Strange(train.Columns, Written(ctx, eval, column.Hashes(train.Columns)), func(name, what, fix string) {
+		r.Findings = append(r.Findings, Finding{Column: name, What: key + " " + what, Records: e.records, Fix: fix})
+	})
 	return r, nil
 }
 

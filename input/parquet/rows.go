@@ -31,6 +31,7 @@ const (
 	Texts   Need = iota // as training reads texts: all files want values of one type
 	Numbers             // as training reads numbers: a boolean is 0 or 1
 	Shown               // for people: a column that some files cannot give is left out
+	Unread              // not at all
 )
 
 // OpenRows returns the records of files. Their columns are those of the first file. Each record has a cell for each column
@@ -44,6 +45,9 @@ func OpenRows(files []string, folders input.Folders, limits input.Limits, need f
 	var columns []wanted
 	for _, c := range all[0].Columns() {
 		w := wanted{name: c.Name, need: need(c.Name)}
+		if w.need == Unread {
+			continue
+		}
 		switch err := w.find(all, folders, "the first file"); {
 		case err != nil && w.need == Shown && folders.Find(c.Name) < 0:
 			r.Unread = append(r.Unread, err)

@@ -181,6 +181,10 @@ type BagColumn struct {
 	Lower  bool `json:"lower,omitempty"`
 	NGrams int  `json:"ngrams,omitempty"`
 
+	// For Hash: in which ways the training records write the texts, as 1, 1.0 or Ab, in bytewise order. Models of older
+	// versions have none, and no id depends on it.
+	Written []string `json:"written,omitempty"`
+
 	Of     []string `json:"of,omitempty"`     // for Cross: the columns whose texts are joined
 	Values string   `json:"values,omitempty"` // for IDs: the column of the weights; "" for weights of 1
 }

@@ -128,6 +128,10 @@ func (r *run) reportStart() {
 		r.data.Plan.Narrow(func(what string) { r.reporter.warnOf("export", what) })
 	}
 	r.reporter.tellUndivided(&r.data, r.job.Input.Split.By)
+	for _, w := range r.data.Strange {
+		w.Host, w.Step = r.reporter.workers[0].Host, r.reporter.step
+		r.reporter.emit(w)
+	}
 	if r.finished {
 		r.reporter.notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
 	}

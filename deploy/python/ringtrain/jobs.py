@@ -51,16 +51,15 @@ def init(data, label=None, to=None, **draft_of):
     goes with the returned Draft. kind is that of the model, key names the columns that predictions hand on, weight the column
     of what a record counts. With regression the label is a number, also one of few values.
     """
-    folder = Folder()
+    folder, frame = Folder(), None
     if frames.is_frame(data):
-        files = [frames.write(data, folder.path, "records")[0]]
-    else:
-        files = paths(data)
+        frame = frames.write(data, folder.path, "records")[0]
+    files = [frame] if frame else paths(data)
     job = absolute(to) if to else os.path.join(folder.path, "job.yaml")
-    return draft(files, job, folder, label=label, **draft_of)
+    return draft(files, job, folder, label=label, frame=frame, **draft_of)
 
 
-def draft(files, job, folder, *, label=None, kind=None, key=(), weight=None, regression=False, cwd=None, env=None):
+def draft(files, job, folder, *, label=None, kind=None, key=(), weight=None, regression=False, cwd=None, env=None, frame=None):
     """Runs `ringtrain init` on files."""
     args = ["init", *files, "--to", job, "--force", *(["--regression"] if regression else [])]
     keys = [key] if isinstance(key, str) else key
@@ -68,7 +67,7 @@ def draft(files, job, folder, *, label=None, kind=None, key=(), weight=None, reg
         if value is not None:
             args.append(f"{option}={value}")
     columns, label = [], None
-    for event in program.Command(*args, cwd=cwd, env=env):
+    for event in program.Command(*args, cwd=cwd, env=env, frame=frame):
         if event["event"] == "column":
             columns.append(event)
         elif event["event"] == "init":

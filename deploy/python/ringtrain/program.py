@@ -64,7 +64,9 @@ class Command:
     Python: Ctrl-C on a terminal and the interrupt of a notebook reach it, too.
     """
 
-    def __init__(self, *args, cwd=None, env=None):
+    def __init__(self, *args, cwd=None, env=None, frame=None):
+        """frame is the file of a data frame, of which nobody has heard: messages name the frame."""
+        self._named = (lambda line: line.replace(frame, "the data frame")) if frame else lambda line: line
         self._events = queue.SimpleQueue()
         self._said = collections.deque(maxlen=1000)
         self._process = subprocess.Popen(
@@ -80,7 +82,7 @@ class Command:
         self.close = weakref.finalize(self, _end, self._process)
         self._readers = []
         for read, pipe, to in ((_events, self._process.stdout, self._events.put), (_lines, self._process.stderr, self._said.append)):
-            self._readers.append(threading.Thread(target=read, args=(pipe, to), daemon=True))
+            self._readers.append(threading.Thread(target=read, args=(pipe, to, self._named), daemon=True))
             self._readers[-1].start()
 
     def __iter__(self):
@@ -106,22 +108,22 @@ class Command:
         return "".join(self._said)
 
 
-def _events(pipe, put):
+def _events(pipe, put, named):
     """Reads the lines of standard output to their end."""
     with pipe:
         for line in pipe:
             try:
-                put(json.loads(line))
+                put(json.loads(named(line)))
             except ValueError:
                 continue  # no event, or the last line of a program that was killed
     put(None)
 
 
-def _lines(pipe, put):
+def _lines(pipe, put, named):
     """Reads the lines of standard error to their end."""
     with pipe:
         for line in pipe:
-            put(line)
+            put(named(line))
 
 
 def _end(process):

@@ -20,8 +20,8 @@ def predict(model, data, *, args=()):
     the result is a list of dicts.
     """
     folder = jobs.Folder()
-    files, options = _files(data, folder)
-    command = program.Command("predict", os.fspath(model), *files, *options, *args)
+    files, options, frame = _files(data, folder)
+    command = program.Command("predict", os.fspath(model), *files, *options, *args, frame=frame)
     found = [event for event in command if event["event"] == "prediction"]
     if not frames.is_frame(data):
         return frames.of_rows(_rows(found, ("event", "time")))
@@ -36,10 +36,10 @@ def predict(model, data, *, args=()):
 def evaluate(model, data=None, *, split=None, args=()):
     """Returns the metrics of a model, a dict: on the validation records of its job, or on those of data or of a split."""
     folder = jobs.Folder()
-    files, options = ([], []) if data is None else _files(data, folder)
+    files, options, frame = ([], [], None) if data is None else _files(data, folder)
     if split is not None:
         options = [*options, "--split", split]
-    for event in program.Command("eval", os.fspath(model), *files, *options, *args, **getattr(model, "place", {})):
+    for event in program.Command("eval", os.fspath(model), *files, *options, *args, frame=frame, **getattr(model, "place", {})):
         if event["event"] == "eval":
             return numbers(event)
     return {}
@@ -60,11 +60,11 @@ def check(job, *, args=()):
 
 
 def _files(data, folder):
-    """Returns the files of data, and the options with which a command reads those of a frame."""
+    """Returns the files of data, the options with which a command reads those of a frame, and the file of one."""
     if frames.is_frame(data):
         file, keys = frames.write(data, folder.path, "records")
-        return [file], jobs.settings(keys)
-    return jobs.paths(data), []
+        return [file], jobs.settings(keys), file
+    return jobs.paths(data), [], None
 
 
 def numbers(value):

@@ -3,7 +3,10 @@
 import contextlib
 import datetime
 import decimal
+import os
+import tempfile
 import unittest
+import warnings
 from unittest import mock
 
 try:
@@ -194,6 +197,29 @@ class Refused(unittest.TestCase):
         with self.assertWarnsRegex(UserWarning, f"x is missing in {N} of {N} records") as predicted:
             ringtrain.predict(run, data.assign(x=None))
         self.assertEqual([__file__, __file__], [drafted.filename, predicted.filename])
+
+    def test_types(self):
+        """A column that a hash reads is told of if its numbers are other texts than those of training. The message names the
+        frame, and so does that of a column which is not there."""
+        data = frame(np.arange(N) % 7)
+        job = {
+            "model": {"kind": "linear", "classes": "auto"},
+            "input": {"columns": [{"categorical": {"names": ["c"], "hash": 64}}, {"numeric": {"names": ["x"]}}, {"label": {"names": ["y"]}}]},
+            "optimizer": {"name": "adam", "learning_rate": 0.01},
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            data.to_csv(os.path.join(folder, "c.csv"), index=False)
+            job["input"]["train"] = {"format": "csv", "files": [os.path.join(folder, "c.csv")], "header": True}
+            run = ringtrain.train(job, set=QUICK)
+        for transport in transports():
+            with transport:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    ringtrain.predict(run, data)
+                with self.assertWarnsRegex(UserWarning, "the data frame: c has texts like 1.0, and training had texts like 1: .* Int64"):
+                    ringtrain.predict(run, data.astype({"c": float}))
+                with self.assertRaisesRegex(ringtrain.Error, "^[^/]*the data frame[^/]* x"):
+                    ringtrain.predict(run, data.drop(columns="x"))
 
     def test_bad_record(self):
         """A record that cannot be predicted is named, and no prediction of another record takes its place."""

@@ -15,6 +15,7 @@ import (
 	"ringtrain/export/interpreter"
 	"ringtrain/export/savedmodel"
 	"ringtrain/input"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -30,6 +31,7 @@ type Options struct {
 type Bundle struct {
 	Path      string // the version folder
 	Signature string
+	Warnings  []report.Warning // of the files that were read
 
 	model   *interpreter.Model
 	program *interpreter.Program
@@ -120,6 +122,7 @@ func (b *Bundle) each(ctx context.Context, files Files, visit func(*block, []*in
 		if err := b.readFile(ctx, name, files.Label, answer); err != nil {
 			return err
 		}
+		b.compareTexts(ctx, name)
 	}
 	return noRecord(first, files.Names[0])
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
 )
 
@@ -78,5 +79,42 @@ func TestParquet(t *testing.T) {
 	defer b.Close()
 	if m, err := b.Evaluate(t.Context(), Files{Names: []string{good}}); err != nil || *m.RMSE != 0 {
 		t.Errorf("metrics %+v, error %v, want no difference", m, err)
+	}
+}
+
+// TestExamplesInFolders verifies that a column of the model which a folder names is one of the tf.Examples and JSON lines in
+// it, and that a record which has the column, too, is refused with its number.
+func TestExamplesInFolders(t *testing.T) {
+	in := func(folder, content string) string {
+		name := filepath.Join(t.TempDir(), folder, "records")
+		err := os.MkdirAll(filepath.Dir(name), 0o777)
+		if err == nil {
+			err = os.WriteFile(name, []byte(content), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	var file bytes.Buffer
+	if err := tfrecord.NewWriter(&file).Write(nil); err != nil { // a tf.Example without features
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, folder, content string
+		want                  string // the predictions, or the end of the error
+	}{
+		{"examples", "x=2", records(t, 4), "names of its folders, want it in one of them"},
+		{"examples of others", "x2=2", records(t, 4), "record,prediction\n0,4\n"},
+		{"examples without it", "x=2", file.String(), "record,prediction\n0,3\n"},
+		{"lines of others", "x2=2", "{\"x\":4}\n", "record,prediction\n0,4\n"},
+		{"lines that have it", "x=2", "{\"x\":1}\n", "line 1: column x is in the file and in the names of its folders, want it in one of them"},
+		{"no number", "x=a", file.String(), "record 0: x is \"a\", want a number"},
+	} {
+		var out bytes.Buffer
+		err := predict(t, Options{Bundle: examples, Signature: "regress_x_to_y"}, Files{Names: []string{in(tt.folder, tt.content)}}, &out)
+		if got := out.String(); err == nil && got != tt.want || err != nil && (exitcode.Of(err) != exitcode.BadData || !strings.HasSuffix(err.Error(), tt.want)) {
+			t.Errorf("%s: %q, error %v, want %q", tt.name, got, err, tt.want)
+		}
 	}
 }

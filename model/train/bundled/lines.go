@@ -34,7 +34,11 @@ func (r *reader) lines(content io.Reader) error {
 		if err == nil {
 			inputs, err = ask.Row(line, r.inputs)
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case len(r.folders) > 0:
+			err = r.addExample(inputs[0].Bytes[0], label)
+		default:
 			err = r.add(inputs, label)
 		}
 		if err != nil {

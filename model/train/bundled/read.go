@@ -3,6 +3,7 @@ package bundled
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -39,7 +40,8 @@ type reader struct {
 	name    string // of the file
 	labels  bool
 	visit   func(*block) error
-	pending block // records that wait for others
+	pending block  // records that wait for others
+	folders []byte // the tf.Example of the columns that the folders of the file name
 }
 
 // readFile calls visit with the records of a file, some at a time. The first bytes tell its format.
@@ -84,6 +86,15 @@ func (r *reader) stream(f io.Reader) error {
 	if err != nil && err != io.EOF {
 		return input.ReadError(r.name, err)
 	}
+	if ask.TakesExamples(r.inputs) {
+		t, err := ask.NewTableOf(nil, input.Partitions(r.name), r.inputs, r.columns)
+		if err == nil {
+			r.folders, err = t.FolderExample()
+		}
+		if err != nil {
+			return r.bad("record", 0, err)
+		}
+	}
 	switch {
 	case len(head) == 12 && maskedcrc.Of(head[:8]) == binary.LittleEndian.Uint32(head[8:]):
 		return r.tfrecords(content)
@@ -114,8 +125,20 @@ func (r *reader) add(inputs []*interpreter.Tensor, label string) error {
 	return nil
 }
 
-// addExample adds a record that is a tf.Example.
-func (r *reader) addExample(example []byte, label string) error {
+// addExample adds a record that is a tf.Example, with the columns of folders: a message may go on with the fields of another
+// one.
+func (r *reader) addExample(example []byte, label string) (err error) {
+	if len(r.folders) > 0 {
+		again := tfrecord.EachValue(r.folders, func(name, _ []byte) {
+			if _, lacks := labelOf(example, string(name)); lacks == nil {
+				err = fmt.Errorf("column %s is in the file and in the names of its folders, want it in one of them", phrase.Name(string(name)))
+			}
+		})
+		if err = cmp.Or(err, again); err != nil {
+			return err
+		}
+		example = slices.Concat(example, r.folders)
+	}
 	return r.add([]*interpreter.Tensor{{Type: tfpb.DataType_DT_STRING, Shape: []int{1}, Bytes: [][]byte{example}}}, label)
 }
 

@@ -8,7 +8,11 @@ import (
 
 	"ringtrain/export/ask"
 	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/input/convert"
+	"ringtrain/input/look"
 	"ringtrain/input/parquet"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/phrase"
 )
 
@@ -95,4 +99,24 @@ func (r *reader) rows(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// compareTexts warns of columns whose texts a file writes as no training record did.
+func (b *Bundle) compareTexts(ctx context.Context, name string) {
+	var columns []string
+	for _, bag := range b.columns.Bags {
+		if len(bag.Written) > 0 {
+			columns = append(columns, bag.Name)
+		}
+	}
+	how, err := look.OfFiles(ctx, convert.Origin{Files: []string{name}}, input.Limits{})
+	if err != nil || len(columns) == 0 {
+		return
+	}
+	all := look.Written(ctx, &convert.Spec{Origin: how, Columns: &column.Plan{}}, columns)
+	for _, bag := range b.columns.Bags {
+		if what, fix := all[bag.Name].Differ(bag.Written); what != "" {
+			b.Warnings = append(b.Warnings, report.Warning{Operation: "input", Set: name, Column: bag.Name, Cause: fmt.Sprintf("%s: %s %s: write %s", name, bag.Name, what, fix)})
+		}
+	}
 }

@@ -54,6 +54,7 @@ func (o *Opener) OpenEvaluated(ctx context.Context, e Evaluated) (d input.Datase
 		there.opts.Roots = []string{"."}
 	}
 	d, err = there.openSpec(ctx, spec, set)
+	o.strange = there.strange
 	if err == nil && spec.Split.Holds() {
 		d = spec.Split.PartsOf(d).View(d, part)
 	}

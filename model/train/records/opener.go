@@ -12,6 +12,7 @@ import (
 	"ringtrain/input/remote"
 	"ringtrain/model/graph"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -35,6 +36,8 @@ type Opener struct {
 	classes *input.Classes // of labels that have names; nil: they have none
 	names   []string       // of the classes; nil: they are not known, or have none
 
+	strange []report.Warning // see Strange
+
 	// sizedBy is the checkpoint or bundle whose training records gave model.features, "" for none.
 	sizedBy string
 }
@@ -57,6 +60,8 @@ type Set struct {
 	Evals       []EvalSet     // of input.evals
 	Elsewhere   []job.Option  // what hosts must agree on of objects that are copied, with words for a difference
 	Without     int64         // records of the training files without a cell of input.split.by
+
+	Strange []report.Warning // of sets that write texts as no training record does
 
 	proving func(context.Context) (Proving, error) // of records with columns; nil: see Proving
 }
@@ -137,6 +142,7 @@ func (o *Opener) Open(ctx context.Context) (Set, error) {
 		s.Close()
 		return Set{}, err
 	}
+	s.Strange = o.Strange()
 	return s, nil
 }
 

@@ -305,8 +305,9 @@ func (mo *Model) run(ctx context.Context, e *evaluate.Evaluator) (report.Metrics
 	return metrics, err
 }
 
-// Warnings returns what none of the records has that were evaluated or predicted.
-func (mo *Model) Warnings() []report.Warning { return mo.warnings }
+// Warnings returns what none of the records has that were evaluated or predicted, and what they write otherwise than those of
+// training.
+func (mo *Model) Warnings() []report.Warning { return append(mo.warnings, mo.from.Strange()...) }
 
 // Export writes a serving bundle of the model to base, the folder of --to, or if that is "", to the
 // job's. Warn receives warnings, which end nothing.
