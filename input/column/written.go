@@ -52,6 +52,12 @@ func (w Writing) Add(text string) {
 
 func isDigits(way string) bool { return strings.Trim(way, "0123456789") == "" }
 
+// surely are the ways that say it from the first text on.
+var surely = [...]string{"1.0", "1.00", "true", "True", "' a'"}
+
+// fewTexts are too few to say that their way, which may be rare in training, is another one.
+const fewTexts = 20
+
 // leastStrange is of how many texts one at least is written in a way that training has in none.
 const leastStrange = 20
 
@@ -60,7 +66,11 @@ const leastStrange = 20
 func (w Writing) Differ(trained []string) (what, fix string) {
 	whole := slices.DeleteFunc(slices.Clone(trained), func(way string) bool { return !isDigits(way) })
 	filled := slices.ContainsFunc(whole, func(way string) bool { return way[0] == '0' })
+	mixed := slices.ContainsFunc(trained, func(way string) bool { return strings.EqualFold(way, "ab") }) // codes, as in hex
 	known := func(way string) bool {
+		if mixed && isDigits(way) {
+			return true
+		}
 		if filled && isDigits(way) { // as postcodes are
 			return slices.ContainsFunc(whole, func(one string) bool { return len(way) >= len(one) })
 		}
@@ -80,7 +90,8 @@ func (w Writing) Differ(trained []string) (what, fix string) {
 			strange = way
 		}
 	}
-	if len(trained) == 0 || others == 0 || others < all && meant*leastStrange < all {
+	if len(trained) == 0 || others == 0 || others < all && meant*leastStrange < all ||
+		all < fewTexts && strange[0] != '0' && !(filled && isDigits(strange)) && !slices.Contains(surely[:], strange) {
 		return "", ""
 	}
 	fix = "the texts as training did"

@@ -38,12 +38,37 @@ func TestWriting(t *testing.T) {
 		for _, text := range strings.Split(tt.trained, "|") {
 			trained.Add(text)
 		}
-		for _, text := range strings.Split(tt.here, "|") {
-			here.Add(text)
+		for range fewTexts {
+			for _, text := range strings.Split(tt.here, "|") {
+				here.Add(text)
+			}
 		}
 		what, fix := here.Differ(slices.Sorted(maps.Keys(trained)))
 		if got := what + fix; tt.want == "" && got != "" || tt.want != "" && !strings.HasPrefix(what, "has texts like "+tt.want) {
 			t.Errorf("%s: %q, want the way %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestFewTexts verifies that a few texts in a way that may be rare in training are not told of, and others are.
+func TestFewTexts(t *testing.T) {
+	for _, tt := range []struct {
+		trained []string
+		here    string
+		want    bool
+	}{
+		{[]string{"Ab"}, "USA", false},
+		{[]string{"ab"}, "12345678", false},
+		{[]string{"12345678", "ab"}, "01234567", false},
+		{[]string{"1", "12"}, "1.0", true},
+		{[]string{"true"}, "True", true},
+		{[]string{"01234", "12345"}, "1234", true},
+		{[]string{"Ab"}, " Bern", true},
+	} {
+		w := Writing{}
+		w.Add(tt.here)
+		if what, _ := w.Differ(tt.trained); (what != "") != tt.want {
+			t.Errorf("%q after %q: %q, want a word %t", tt.here, tt.trained, what, tt.want)
 		}
 	}
 }
