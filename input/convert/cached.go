@@ -167,7 +167,7 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 func (s Spec) survey(ctx context.Context) (large bool, size int64, err error) {
 	f, _ := FormatOf(s.Format)
 	if f.large != nil {
-		if large, err = f.large(s); err != nil {
+		if large, err = f.large(ctx, s); err != nil {
 			return false, 0, err
 		}
 	}

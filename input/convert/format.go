@@ -47,7 +47,7 @@ type Format struct {
 	open   func(ctx context.Context, s Spec) (input.Dataset, error)
 	blocks func(ctx context.Context, s Spec, paths []string) (cache.Text, error)
 	pipe   func(s Spec) (text.Config, error)
-	large  func(s Spec) (bool, error)
+	large  func(ctx context.Context, s Spec) (bool, error)
 
 	// write writes all records of d to the file of s, for data convert; nil: it cannot.
 	write func(ctx context.Context, d input.Dataset, s Spec) error

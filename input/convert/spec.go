@@ -152,7 +152,9 @@ func openParquet(ctx context.Context, s Spec, _ []string) (cache.Text, error) {
 	return parquet.Open(ctx, s.Files, s.parquet())
 }
 
-func largeParquet(s Spec) (bool, error) { return parquet.Large(s.Files, s.parquet()) }
+func largeParquet(ctx context.Context, s Spec) (bool, error) {
+	return parquet.Large(ctx, s.Files, s.parquet())
+}
 
 func (s Spec) parquet() parquet.Config {
 	return parquet.Config{Columns: s.Columns, Learn: s.Learn, Split: s.Split, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate}

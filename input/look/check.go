@@ -289,7 +289,7 @@ func checkPass(ctx context.Context, s *convert.Spec, held heldOut, compared bool
 	var rows *parquet.Rows
 	var d dialect
 	if f.IsTable() {
-		if rows, err = checkTable(s, folders); err != nil {
+		if rows, err = checkTable(ctx, s, folders); err != nil {
 			return nil, err
 		}
 		defer rows.Close()

@@ -19,7 +19,7 @@ func shown(string) parquet.Need { return parquet.Shown }
 
 // lookTable looks at files that have columns of names and types.
 func (t *Table) lookTable(ctx context.Context, o Options) error {
-	rows, err := parquet.OpenRows(o.files, o.folders, o.Limits, shown)
+	rows, err := parquet.OpenRows(ctx, o.files, o.folders, o.Limits, shown)
 	if err != nil {
 		return err
 	}
@@ -57,9 +57,9 @@ func tellUnread(rows *parquet.Rows, notice func(string)) {
 }
 
 // checkTable opens the files of a check. The plan of s then knows which columns have lists.
-func checkTable(s *convert.Spec, folders input.Folders) (*parquet.Rows, error) {
+func checkTable(ctx context.Context, s *convert.Spec, folders input.Folders) (*parquet.Rows, error) {
 	c := column.NewChecker(s.Columns, s.LabelRule, true)
-	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, func(name string) parquet.Need {
+	rows, err := parquet.OpenRows(ctx, s.Files, folders, s.Limits, func(name string) parquet.Need {
 		switch at := slices.Index(s.Columns.Inputs, name); {
 		case at >= 0 && c.Reads(at):
 			return parquet.Numbers
@@ -157,7 +157,7 @@ func (t tableCat) Append(_ *input.Batch, records ...int) error {
 
 // catTable returns the records of files that have columns of names and types, which print themselves.
 func catTable(ctx context.Context, s convert.Spec, folders input.Folders, to *printer) (input.Dataset, error) {
-	rows, err := parquet.OpenRows(s.Files, folders, s.Limits, shown)
+	rows, err := parquet.OpenRows(ctx, s.Files, folders, s.Limits, shown)
 	if err != nil {
 		return nil, err
 	}

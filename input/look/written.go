@@ -40,7 +40,7 @@ func Written(ctx context.Context, s *convert.Spec, columns []string) map[string]
 
 // eachOfTable calls visit with cells of the first records of files whose columns have types.
 func eachOfTable(ctx context.Context, s *convert.Spec, of map[string]column.Writing, visit func(name string, text []byte)) {
-	rows, err := parquet.OpenRows(s.Files, input.Folders{}, s.Limits, func(name string) parquet.Need {
+	rows, err := parquet.OpenRows(ctx, s.Files, input.Folders{}, s.Limits, func(name string) parquet.Need {
 		if of[name] == nil {
 			return parquet.Unread
 		}

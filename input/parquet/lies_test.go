@@ -78,7 +78,7 @@ func readAll(t testing.TB, dir string, file []byte) error {
 	if err := os.WriteFile(name, file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
+	r, err := OpenRows(t.Context(), []string{name}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func TestLongLists(t *testing.T) {
 		most int64
 		code int
 	}{{64 << 20, exitcode.OK}, {1 << 20, exitcode.BadData}} {
-		rows, err := OpenRows([]string{name}, input.Folders{}, input.Limits{MaxInflate: tt.most}, func(string) Need { return Texts })
+		rows, err := OpenRows(t.Context(), []string{name}, input.Folders{}, input.Limits{MaxInflate: tt.most}, func(string) Need { return Texts })
 		if err != nil {
 			t.Fatal(err)
 		}

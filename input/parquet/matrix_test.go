@@ -65,7 +65,7 @@ func TestInteropTypes(t *testing.T) {
 		t.Errorf("%d cells of %d types, want more", cells, len(types))
 	}
 	wantLarge(t, filepath.Join(dir, "large.parquet"))
-	refused, err := OpenRows([]string{filepath.Join(dir, "refused.parquet")}, input.Folders{}, input.Limits{}, func(string) Need { return Shown })
+	refused, err := OpenRows(t.Context(), []string{filepath.Join(dir, "refused.parquet")}, input.Folders{}, input.Limits{}, func(string) Need { return Shown })
 	if err != nil || !slices.Equal(refused.Names, []string{"ok"}) {
 		t.Fatalf("error %v, or columns that are read: %v", err, refused.Names)
 	}
@@ -78,7 +78,7 @@ func TestInteropTypes(t *testing.T) {
 
 // wantLarge verifies that a row group whose texts are 3 GiB is read with the memory of its dictionary and few pages.
 func wantLarge(t *testing.T, name string) {
-	rows, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
+	rows, err := OpenRows(t.Context(), []string{name}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
 	if err != nil {
 		t.Fatal(err)
 	}

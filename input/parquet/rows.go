@@ -36,7 +36,7 @@ const (
 
 // OpenRows returns the records of files. Their columns are those of the first file. Each record has a cell for each column
 // of the folders, too. Where no numbers are read, a boolean is false or true.
-func OpenRows(files []string, folders input.Folders, limits input.Limits, need func(name string) Need) (*Rows, error) {
+func OpenRows(ctx context.Context, files []string, folders input.Folders, limits input.Limits, need func(name string) Need) (*Rows, error) {
 	all, err := openAll(files, limits)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func OpenRows(files []string, folders input.Folders, limits input.Limits, need f
 		if w.need == Unread {
 			continue
 		}
-		switch err := w.find(all, folders, "the first file"); {
+		switch err := w.find(ctx, all, folders, "the first file"); {
 		case err != nil && w.need == Shown && folders.Find(c.Name) < 0:
 			r.Unread = append(r.Unread, err)
 		case err != nil:
@@ -59,7 +59,7 @@ func OpenRows(files []string, folders input.Folders, limits input.Limits, need f
 	}
 	for _, name := range folders.Names {
 		w := wanted{name: name}
-		if err := w.find(all, folders, "a folder"); err != nil {
+		if err := w.find(ctx, all, folders, "a folder"); err != nil {
 			return nil, err
 		}
 		columns, r.Names, r.Lists = append(columns, w), append(r.Names, name), append(r.Lists, false)

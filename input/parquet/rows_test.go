@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -36,7 +37,7 @@ func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) strin
 // textsOf returns the cells of columns of a file, with a bar between the texts of a list.
 func textsOf(t testing.TB, name string, columns ...string) (all [][]string) {
 	t.Helper()
-	rows, err := OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
+	rows, err := OpenRows(t.Context(), []string{name}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +144,11 @@ func TestTwins(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := wanted{name: "p.x"}
-	if err := w.find([]*File{f}, input.Folders{}, "input.columns"); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "column p.x is there twice") {
+	if err := w.find(t.Context(), []*File{f}, input.Folders{}, "input.columns"); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "column p.x is there twice") {
 		t.Errorf("error %v, want one of bad data that names p.x", err)
 	}
 	w = wanted{name: "y"}
-	if err := w.find([]*File{f}, input.Folders{}, "input.columns"); err != nil {
+	if err := w.find(t.Context(), []*File{f}, input.Folders{}, "input.columns"); err != nil {
 		t.Error(err)
 	}
 }
@@ -179,7 +180,7 @@ func TestNeeds(t *testing.T) {
 		{need: Texts, fault: "column A is float, want integer"},
 	}
 	for _, tt := range cases {
-		rows, err := OpenRows(files, input.Folders{}, input.Limits{}, func(string) Need { return tt.need })
+		rows, err := OpenRows(t.Context(), files, input.Folders{}, input.Limits{}, func(string) Need { return tt.need })
 		if err != nil {
 			if exitcode.Of(err) != exitcode.BadData || tt.fault == "" || !strings.Contains(err.Error(), tt.fault) {
 				t.Errorf("need=%d: error %v, want one of bad data: %q", tt.need, err, tt.fault)
@@ -208,7 +209,7 @@ func TestAhead(t *testing.T) {
 	for i := range rows {
 		rows[i].A = int64(i)
 	}
-	r, err := OpenRows([]string{write(t, rows)}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
+	r, err := OpenRows(t.Context(), []string{write(t, rows)}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,5 +225,19 @@ func TestAhead(t *testing.T) {
 		if next := int(r.table.next.Load()); err != nil || next != max(8, at+1) && next != 10 {
 			t.Errorf("block %d: the cursors are at block %d, error %v", at, next, err)
 		}
+	}
+}
+
+// TestInterrupted verifies that an interrupt ends the search for a timestamp that is not at midnight, which reads all of a file.
+func TestInterrupted(t *testing.T) {
+	type record struct {
+		When int64 `parquet:"when,timestamp(microsecond:local)"`
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	interrupt := errors.New("stopped by a signal")
+	stop(interrupt)
+	rows, err := OpenRows(ctx, []string{write(t, make([]record, 3))}, input.Folders{}, input.Limits{}, func(string) Need { return Texts })
+	if !errors.Is(err, interrupt) {
+		t.Errorf("rows %v, error %v, want the interrupt", rows, err)
 	}
 }

@@ -52,12 +52,12 @@ const (
 
 // Large reports whether the records are slow to read in any order but that of their files: their values do not fit into
 // memory.
-func Large(files []string, c Config) (bool, error) {
+func Large(ctx context.Context, files []string, c Config) (bool, error) {
 	all, err := openAll(files, c.Limits)
 	if err != nil {
 		return false, err
 	}
-	columns, err := bind(all, c)
+	columns, err := bind(ctx, all, c)
 	return decodedBytes(all, columns) > heldBytes, err
 }
 
@@ -69,7 +69,7 @@ func Open(ctx context.Context, files []string, c Config) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns, err := bind(all, c)
+	columns, err := bind(ctx, all, c)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (s *Set) sort(ctx context.Context) error {
 	by := wanted{name: s.config.Split.By}
 	folders, err := input.FoldersOf(namesOf(s.files), []string{by.name})
 	if err == nil {
-		err = by.find(s.files, folders, "input.split.by")
+		err = by.find(ctx, s.files, folders, "input.split.by")
 	}
 	if err != nil {
 		return err
@@ -312,7 +312,7 @@ func (s *Set) FileRecords() (all []int) {
 func (s *Set) Forget() { s.loaded.Purge() }
 
 // bind finds the plan's columns in the files, and has the plan take lists where they have some.
-func bind(files []*File, c Config) ([]wanted, error) {
+func bind(ctx context.Context, files []*File, c Config) ([]wanted, error) {
 	names := column.Wanted(c.Columns, c.Labels.Absent)
 	folders, err := input.FoldersOf(namesOf(files), names)
 	if err != nil {
@@ -323,7 +323,7 @@ func bind(files []*File, c Config) ([]wanted, error) {
 		w := wanted{name: name, form: column.FormOf(c.Columns, at, c.Labels.Names != nil)}
 		if !slices.Contains(names, name) {
 			w.in = make([]*Column, len(files))
-		} else if err := w.find(files, folders, "input.columns"); err != nil {
+		} else if err := w.find(ctx, files, folders, "input.columns"); err != nil {
 			return nil, err
 		}
 		for k, in := range w.in {
@@ -347,7 +347,7 @@ func namesOf(files []*File) (names []string) {
 }
 
 // find finds a column, which key names, in each of the files or their folders, and settles the form of its cells.
-func (w *wanted) find(files []*File, folders input.Folders, key string) error {
+func (w *wanted) find(ctx context.Context, files []*File, folders input.Folders, key string) error {
 	in := folders.Find(w.name)
 	for k, f := range files {
 		c := f.column(w.name)
@@ -378,18 +378,21 @@ func (w *wanted) find(files []*File, folders input.Folders, key string) error {
 			return files[k].fault(fmt.Errorf("column %s is %s, want %s as in %s", w.name, c.about(), of.about(), files[first].Name))
 		}
 	}
-	return w.findDays(files)
+	return w.findDays(ctx, files)
 }
 
 // findDays has timestamps without an offset written as days if all of them are at midnight, as pandas does. The first that
 // is not ends the search.
-func (w *wanted) findDays(files []*File) error {
+func (w *wanted) findDays(ctx context.Context, files []*File) error {
 	if w.form != column.AsText && w.form != column.AsPrints || !slices.ContainsFunc(w.in, func(c *Column) bool { return c.Kind == Timestamp && !c.utc }) {
 		return nil
 	}
 	t := newTable(files, []wanted{{name: w.name, in: w.in}}, 0)
 	defer t.Close()
 	for at := range t.blocks() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		held, err := t.loaded.Get(at)
 		if err != nil {
 			return err

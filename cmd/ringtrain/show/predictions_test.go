@@ -92,7 +92,7 @@ func parquetOf(t *testing.T, form trained.Form, one trained.Prediction) string {
 	if err := errors.Join(p.Write(form.Classes, []trained.Prediction{one}), p.Close()); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := parquet.OpenRows([]string{name}, input.Folders{}, input.Limits{}, func(string) parquet.Need { return parquet.Texts })
+	rows, err := parquet.OpenRows(t.Context(), []string{name}, input.Folders{}, input.Limits{}, func(string) parquet.Need { return parquet.Texts })
 	if err != nil {
 		t.Fatal(err)
 	}

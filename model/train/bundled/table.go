@@ -61,7 +61,7 @@ func (r *reader) labelIn(t *ask.Table) (func() string, error) {
 // rows reads a file that has columns of names and types.
 func (r *reader) rows(ctx context.Context) error {
 	takes := ask.Takes(r.inputs)
-	rows, err := parquet.OpenRows([]string{r.name}, input.Folders{}, input.Limits{}, func(name string) parquet.Need {
+	rows, err := parquet.OpenRows(ctx, []string{r.name}, input.Folders{}, input.Limits{}, func(name string) parquet.Need {
 		switch taken, asNumbers := takes(name); {
 		case asNumbers:
 			return parquet.Numbers
