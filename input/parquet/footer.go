@@ -16,6 +16,16 @@ const (
 	tailBytes      = 8 // length of the footer, and magic
 )
 
+// The least bytes of structs in a footer, by the fields that Parquet requires. They bound the memory of a footer to some 20 times
+// its bytes.
+const (
+	leastElement = 4       // name, end
+	leastGroup   = 7       // chunks, bytes, records, end
+	leastChunk   = 8       // offset, what is said of its pages or their encryption, end
+	maxElements  = 1 << 20 // of the schema
+	maxNames     = 64 << 20
+)
+
 // footer is what a file says of itself at its end.
 type footer struct {
 	elements  []element
@@ -100,11 +110,16 @@ func parseFooter(data []byte) (*footer, error) {
 	c.fields(func(id int64, kind byte) bool {
 		switch {
 		case id == 2 && kind == thriftList:
-			c.list(func(byte) { f.elements = append(f.elements, readElement(c)) })
+			c.structs(leastElement, func() {
+				f.elements = append(f.elements, readElement(c))
+				if len(f.elements) > maxElements {
+					c.fail(fmt.Errorf("its schema has more than %d elements", maxElements))
+				}
+			})
 		case id == 3:
 			f.rows = c.int()
 		case id == 4 && kind == thriftList:
-			c.list(func(byte) { f.groups = append(f.groups, readGroup(c)) })
+			c.structs(leastGroup, func() { f.groups = append(f.groups, readGroup(c)) })
 		default:
 			f.encrypted = f.encrypted || id == 8
 			return false
@@ -118,7 +133,7 @@ func readGroup(c *compact) (g rowGroup) {
 	c.fields(func(id int64, kind byte) bool {
 		switch {
 		case id == 1 && kind == thriftList:
-			c.list(func(byte) { g.chunks = append(g.chunks, readChunk(c)) })
+			c.structs(leastChunk, func() { g.chunks = append(g.chunks, readChunk(c)) })
 		case id == 3:
 			g.rows = c.int()
 		default:

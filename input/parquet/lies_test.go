@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -224,5 +225,31 @@ func TestFlipped(t *testing.T) {
 				t.Fatalf("case=%d: byte %d is 255: error %v", i, at, err)
 			}
 		}
+	}
+}
+
+// TestFooterMemory verifies that a footer of many elements that take no bytes, or of names that are long in sum, is refused
+// before it takes memory.
+func TestFooterMemory(t *testing.T) {
+	many := binary.AppendUvarint(nil, 50<<20)
+	nothing := make([]byte, 50<<20)
+	for name, head := range map[string]string{
+		"schema": "\x29\xfc" + string(many), "groups": "\x49\xfc" + string(many),
+		"chunks": "\x49\x1c\x19\xfc" + string(many), // a group whose chunks
+	} {
+		if f, err := parseFooter(append([]byte(head), nothing...)); !errors.Is(err, errThrift) || len(f.elements)+len(f.groups) > 1 {
+			t.Errorf("%s: %d elements, %d groups, error %v, want %v", name, len(f.elements), len(f.groups), err, errThrift)
+		}
+	}
+	small := bytes.Repeat([]byte("\x48\x01a\x00"), maxElements+1) // of a name alone
+	if _, err := parseFooter(append(binary.AppendUvarint([]byte("\x29\xfc"), maxElements+1), small...)); err == nil || !strings.Contains(err.Error(), "more than 1048576 elements") {
+		t.Errorf("a schema of too many elements: error %v", err)
+	}
+	schema := []element{{physical: -1, children: 1}, {physical: -1, children: 100, name: strings.Repeat("a", 1<<20)}}
+	for range 100 {
+		schema = append(schema, element{name: "b"})
+	}
+	if _, _, err := columnsOf(schema); err == nil || !strings.Contains(err.Error(), "names of its schema") {
+		t.Errorf("long names: error %v, want that they are too long", err)
 	}
 }

@@ -146,6 +146,7 @@ type tree struct {
 	elements []element
 	at       int
 	leaves   int
+	names    int // bytes of all names, each of which has those of the groups above it
 	columns  []Column
 }
 
@@ -189,6 +190,9 @@ func (t *tree) node(path string, depth, definition int, hidden bool) error {
 	}
 	e := t.elements[t.at]
 	t.at++
+	if t.names += len(path) + len(e.name); t.names > maxNames {
+		return fmt.Errorf("footer: the names of its schema, each with those of the groups above it, have more than %d bytes", maxNames)
+	}
 	name := strings.TrimPrefix(path+"."+e.name, ".")
 	if e.repetition != required {
 		definition++

@@ -134,6 +134,17 @@ func (c *compact) list(visit func(kind byte)) {
 	c.depth--
 }
 
+// structs calls read for each element of a list of structs, and fails if one takes less than so many bytes.
+func (c *compact) structs(least int, read func()) {
+	c.list(func(byte) {
+		from := c.at
+		read()
+		if c.at-from < least {
+			c.fail(errThrift)
+		}
+	})
+}
+
 func (c *compact) enter() {
 	if c.depth++; c.depth > thriftDepth {
 		c.fail(errThrift)
