@@ -81,8 +81,8 @@ func TestKilledRankEvent(t *testing.T) {
 			if e.code != 137 || v.num("exit_code") != 137 || v.num("rank") != float64(victim) || v.text("cause") == "" {
 				t.Errorf("code %d and %v, want 137 and an error event of rank %d", e.code, v, victim)
 			}
-			steps := e.ofKind(t, "step")
-			if last := steps[len(steps)-1].num("step"); v.num("step") < last {
+			steps := e.ofKind(t, "step") // rank 0 may be killed amid its last words of a step that the other has not finished
+			if last := steps[len(steps)-1].num("step"); v.num("step") < last-1 {
 				t.Errorf("rank %d was lost at step %v, after step %v was told", victim, v.num("step"), last)
 			}
 		})

@@ -89,12 +89,12 @@ func (p *path) delay(ctx context.Context) error {
 	p.mu.Lock()
 	slow := p.slow
 	p.mu.Unlock()
-	select {
-	case <-time.After(slow):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	if slow > 0 {
+		dial, stop := context.WithTimeout(ctx, slow)
+		defer stop()
+		<-dial.Done()
 	}
+	return ctx.Err()
 }
 
 // set sets what a connection does.
